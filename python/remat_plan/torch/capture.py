@@ -30,7 +30,7 @@ def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]
         role={},
         storage_of={},
         outputs=list(output.args[0]),
-        late_writes=_take_out_writes(module),
+        late_writes=_take_out_writes(module, output.args[0][:num_fwd_outputs]),
     )
     reader = _Reader(captured)
     for node in module.graph.nodes:
@@ -62,19 +62,39 @@ def _write_constant(user: fx.Node, node: fx.Node, value: float) -> None:
     user.kwargs = fx.map_arg(user.kwargs, written)
 
 
-def _take_out_writes(module: fx.GraphModule) -> list[LateWrite]:
+def _take_out_writes(module: fx.GraphModule, forward: list[Any]) -> list[LateWrite]:
     """Take out the ops at the end of the graph that write to inputs: AOTAutograd has them
     there for what a custom backward pass changes in place, and all else reads old values."""
-    writes = []
+    writes: list[LateWrite] = []
+    needed = {node for node in forward if isinstance(node, fx.Node)}
+    for node in reversed(module.graph.nodes):
+        needed.update(node.all_input_nodes if node in needed else ())
     for node in module.graph.find_nodes(
         op="call_function", target=torch.ops.aten.copy_.default
     ):
         target, value = node.args[:2]
         if target.op == "placeholder" and not is_tangent(target) and not node.users:
-            writes.append(LateWrite(target, value, dict(node.meta)))
             module.graph.erase_node(node)
+            live = _as_found_later(target, needed)
+            value = live if value is target and live else value
+            writes.append(LateWrite(target, value, live, dict(node.meta)))
     module.recompile()
     return writes
+
+
+def _as_found_later(target: fx.Node, needed: set[fx.Node]) -> fx.Node | None:
+    """A node of its own for an input where the backward pass reads it. `needed` are the
+    nodes that the forward pass needs; AOTAutograd tags what else belongs to it."""
+    users = [n for n in target.users if n not in needed]
+    late = [n for n in users if n.meta.get("partitioner_tag") != "is_forward"]
+    if not late:
+        return None
+    with target.graph.inserting_before(late[0]):
+        live = target.graph.call_function(torch.ops.aten.alias.default, (target,))
+    live.meta = {"val": target.meta["val"]}
+    for node in late:
+        node.replace_input_with(target, live)
+    return live
 
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)

@@ -71,11 +71,13 @@ class CapturedOp:
 
 @dataclass(frozen=True)
 class LateWrite:
-    """A custom backward pass writes `value` to `target`, an input such as a buffer. `meta`
-    is that of the op that did so in the joint graph."""
+    """A custom backward pass writes `value` to `target`, an input such as a buffer. `live`
+    stands for the input as the backward pass finds it, where it reads that, and `meta` is
+    that of the op that wrote in the joint graph."""
 
     target: fx.Node
     value: fx.Node
+    live: fx.Node | None
     meta: dict[str, Any]
 
 

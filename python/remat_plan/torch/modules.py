@@ -181,6 +181,9 @@ class _Emitter:
         self.graph = self.backward
         for node in self.c.tangents:
             self.current[node] = self.placeholder(node)
+        for write in self.c.late_writes:
+            if write.live is not None:
+                self.current[write.live] = self.here(self.given[write.target])
 
     def finish(self) -> tuple[fx.GraphModule, fx.GraphModule]:
         outputs = self.c.outputs[self.c.num_fwd_outputs :]
