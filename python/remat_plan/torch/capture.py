@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 
 from .boundary import add_boundary
 from .captured import Captured, CapturedOp, LateWrite, Role, Storage, is_tangent, tensors_in
-from .errors import Refused, SymbolicSize
+from .errors import Refused
 
 
 def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]) -> Captured:
@@ -279,6 +279,11 @@ def _has_effect(node: fx.Node) -> bool:
 def _refuse_unsupported(node: fx.Node) -> None:
     _refuse_values(node)
     target = node.target
+    if target is torch.ops.higher_order.invoke_subgraph:
+        raise Refused(
+            "regions of torch.compiler.nested_compile_region are not planned for Inductor; use "
+            "remat_plan.compile, or call the function without it"
+        )
     if isinstance(target, torch._ops.HigherOrderOperator) and "auto_functionalized" in str(
         target
     ):
@@ -321,8 +326,10 @@ def _refuse_layout(node: fx.Node, tensor: torch.Tensor) -> None:
             raise _dynamic_shape(f"{node.name} has the symbolic size {size}")
 
 
-def _dynamic_shape(what: str) -> SymbolicSize:
-    return SymbolicSize(
+def _dynamic_shape(what: str) -> Refused:
+    refused = Refused(
         f"dynamic shape: {what}; compile with dynamic=False, which makes one plan for each "
         "shape"
     )
+    refused.of_a_size = True
+    return refused

@@ -18,11 +18,12 @@ _NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1
 
 
 class Refused(RuntimeError):
-    """The step cannot be captured or planned. The message says why, and what to do."""
+    """The step cannot be captured or planned. The message says why, and what to do.
 
+    `of_a_size`: because a size of the graph depends on a number among the inputs.
+    """
 
-class SymbolicSize(Refused):
-    """A size or a value of the graph depends on a number that is an input."""
+    of_a_size = False
 
 
 def graph_break(reason: Any) -> Refused:

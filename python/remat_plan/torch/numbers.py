@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from .errors import SymbolicSize, too_many_compilations
+from .errors import Refused, too_many_compilations
 
 Backend = Callable[[fx.GraphModule, Sequence[Any]], Any]
 
@@ -66,8 +66,8 @@ class CompiledStep:
             raise _Again
         try:
             return self.backend(module, inputs)
-        except SymbolicSize:
-            if not self.inputs:
+        except Refused as refused:
+            if not (refused.of_a_size and self.inputs):
                 raise
             self.constants |= self.inputs
             self.inputs = set()

@@ -21,6 +21,7 @@ from .costs import Times, add_costs
 from .decompose import DECOMPOSITIONS
 from .describe import describe
 from .errors import Refused, graph_break
+from .inline import inline_regions
 from .meter import Boxed, Meter
 from .modules import lower
 from .unused import without_unused
@@ -212,6 +213,7 @@ def compile_with(
         reason = getattr(module, "compile_subgraph_reason", None)
         if getattr(reason, "graph_break", False):
             raise graph_break(reason)
+        inline_regions(module)
         compiled = aot_autograd(
             fw_compiler=forward,
             bw_compiler=backward,
