@@ -1,3 +1,5 @@
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +52,14 @@ static uint64_t time_of(const char *dtype, const char *kind, const char *attrs,
     return ns;
 }
 
+#define RP_CHECK_KIND(kind, ns)                                                            \
+    do {                                                                                   \
+        uint64_t is = time_of(F32, kind, attrs, &plain);                                   \
+        CU_ASSERT_EQUAL(is, 5000 + (ns));                                                  \
+        if (is != 5000 + (ns))                                                             \
+            printf("%s takes %" PRIu64 " ns\n", kind, is);                                 \
+    } while (0)
+
 #define F32 ",\"dtype\":\"f32\""
 #define F16 ",\"dtype\":\"f16\""
 #define BF16 ",\"dtype\":\"bf16\""
@@ -101,6 +111,114 @@ static void the_share_of_peak_rate_depends_on_kind_and_groups(void) {
     CU_ASSERT_EQUAL(time_of(F32, "conv2d",
                             "{\"flops\":7000000,\"traffic_bytes\":0,\"groups\":1}", &plain),
                     5000 + 10000);
+}
+
+/* At 5000 + 10000 ns an op is dense, at 70000 a grouped convolution, at 14000 streaming. */
+static void kinds_of_other_frameworks_are_known_in_any_case(void) {
+    static const char *const dense[] = {
+        "Conv",
+        "CONV",
+        "ConvTranspose",
+        "ConvInteger",
+        "QLinearConv",
+        "onnx::Conv",
+        "Gemm",
+        "GEMM",
+        "MatMul",
+        "MatMulInteger",
+        "QLinearMatMul",
+        "MatMulNBits",
+        "FusedMatMul",
+        "com.microsoft.QGemm",
+        "Einsum",
+        "Attention",
+        "MultiHeadAttention",
+        "LSTM",
+        "GRU",
+        "RNN",
+        "aten.lstm.input",
+        "aten._cudnn_rnn.default",
+        "aten::addmm",
+        "aten.bmm.default",
+        "aten.baddbmm.default",
+        "aten.convolution.default",
+        "aten.convolution_backward.default",
+        "aten._scaled_mm.default",
+        "aten._scaled_dot_product_flash_attention_backward.default",
+        "aten.linear.default",
+        "aten._thnn_conv2d",
+        "aten.mv.default",
+        "aten.dot.default",
+        "quantized.linear",
+        "lax.conv_general_dilated",
+        "lax.dot_general",
+        "dot_general",
+        "lax.ragged_dot_general",
+        "stablehlo.convolution",
+        "flash_attention_forward",
+        "mkldnn_convolution",
+        "Dense",
+        "conv_transpose2d_grad_input",
+    };
+    static const char *const streaming[] = {
+        "convert",
+        "Convert",
+        "CONVERT",
+        "lax.convert_element_type",
+        "lstm_cell",
+        "lstm_cell_grad",
+        "aten._thnn_fused_lstm_cell",
+        "upsample_linear1d",
+        "aten.upsample_bilinear2d.default",
+        "aten.linspace.default",
+        "aten.to_dense",
+        "densify",
+        "comma",
+        "common",
+        "aten.nll_loss_forward.default",
+        "Relu",
+        "gemma_norm",
+        "aten.dropout",
+        "LayerNormalization",
+        "mmap",
+        "innermost",
+        "dots",
+        "bias_grad",
+    };
+    const char *attrs = "{\"flops\":7000000,\"traffic_bytes\":0}";
+    for (size_t i = 0; i < sizeof dense / sizeof *dense; i++)
+        RP_CHECK_KIND(dense[i], 10000);
+    for (size_t i = 0; i < sizeof streaming / sizeof *streaming; i++)
+        RP_CHECK_KIND(streaming[i], 14000);
+    RP_CHECK_KIND("DepthwiseConv2dNative", 70000);
+    attrs = "{\"flops\":7000000,\"traffic_bytes\":0,\"groups\":4}";
+    RP_CHECK_KIND("Conv", 70000);
+    RP_CHECK_KIND("lax.conv_general_dilated", 70000);
+    RP_CHECK_KIND("Gemm", 10000);
+}
+
+static void kinds_that_compute_much_and_are_no_products_are_doubtful(void) {
+    static const struct {
+        const char *dtype, *kind, *attrs;
+        bool doubtful;
+    } cases[] = {
+        {F32, "mystery", "{\"flops\":9000000}", true},
+        {F32, "mystery", "{\"flops\":3000000}", false},
+        {F32, "mystery", "{}", false},
+        {F32, "MatMul", "{\"flops\":9000000}", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rp_graph g;
+        struct rp_err err = {{0}};
+        CU_ASSERT_EQUAL_FATAL(
+            apply(cases[i].dtype, cases[i].kind, cases[i].attrs, &plain, &g, &err), RP_OK);
+        char *kinds = rp_cost_doubtful_kinds(&g, &plain, "t");
+        CU_ASSERT_EQUAL(kinds != NULL, cases[i].doubtful);
+        if (kinds != NULL)
+            CU_ASSERT_STRING_EQUAL(kinds, cases[i].kind);
+        free(kinds);
+        rp_graph_fini(&g);
+    }
 }
 
 static void the_rate_follows_the_first_floating_point_tensor(void) {
@@ -177,7 +295,7 @@ static void products_of_8_bits_have_their_rate_where_the_device_has_one(void) {
     const char *f8 = ",\"dtype\":\"float8_e4m3fn\"";
     struct rp_device_model m = plain;
     m.tensor_cores = true;
-    CU_ASSERT_EQUAL(time_of(f8, "aten._scaled_mm.default", attrs, &m), 5000 + 14000);
+    CU_ASSERT_EQUAL(time_of(f8, "aten._scaled_mm.default", attrs, &m), 5000 + 7000);
     CU_ASSERT_EQUAL(time_of(f8, "matmul", attrs, &m), 5000 + 7000);
     m.f8_flops = 4000000000000;
     CU_ASSERT_EQUAL(time_of(f8, "matmul", attrs, &m), 5000 + 3500);
@@ -288,6 +406,8 @@ void suite_cost(void) {
     RP_TEST(stated_traffic_replaces_the_sum_of_inputs_and_outputs);
     RP_TEST(what_an_op_updates_is_read_and_written);
     RP_TEST(the_share_of_peak_rate_depends_on_kind_and_groups);
+    RP_TEST(kinds_of_other_frameworks_are_known_in_any_case);
+    RP_TEST(kinds_that_compute_much_and_are_no_products_are_doubtful);
     RP_TEST(the_rate_follows_the_first_floating_point_tensor);
     RP_TEST(an_op_of_integers_only_is_charged_by_its_traffic);
     RP_TEST(an_op_that_states_no_flops_is_charged_by_its_traffic);

@@ -210,6 +210,52 @@ static void columns_that_are_left_out_are_zero(void) {
     CU_ASSERT(x[0] == 1 && x[3] == 0);
 }
 
+/* optimum is 1, 0, 1, 2, 2.5. */
+static void other_dialects_are_read(void) {
+    static const char *const good[][2] = {
+        {"HiGHS", "Model status\nOptimal\n\n# Primal solution values\nFeasible\n"
+                  "Objective 1\n# Columns -5\na_1 1 0\nc_with_a_long_name 1 2\nn_1 2 3\n"
+                  "w_1 2.5 4\nONE 1 5\n# Rows 1\nr 1\n"},
+        {"HiGHS", "Columns\n    Index Status  Lower Upper Primal Dual Type Name\n"
+                  "0 0 1 1 Integer a_1\n1 0 1 0 Integer b_1\n"
+                  "2 0 inf 1 Continuous c_with_a_long_name\n3 BS 0 9 2 0 Integer n_1\n"
+                  "4 -inf inf 2.5 0 Continuous w_1\n5 1 1 1 Continuous ONE\n"
+                  "Rows\n Index Status Lower Upper Primal Dual Name\n0 0 1 1 r\n"},
+        {"CBC", "Optimal (within gap tolerance) - objective value 1\n0 a_1 1 0\n"
+                "2 c_with_a_long_name 1 0\n** 3 n_1 2 0\n4 w_1 2.5 0\n5 ONE 1 0\n"},
+        {"Clp", "optimal\nObjective value 1\n0 a_1 1 0\n2 c_with_a_long_name 1 0\n"
+                "3 n_1 2 0\n4 w_1 2.5 0\n"},
+        {"Gurobi", "# Solution for model m\n# Objective value = 1\na_1 1\nb_1 0\n# more\n"
+                   "c_with_a_long_name 1\nn_1 2\nw_1 2.5\nONE 1\n"},
+        {"SCIP", "objective value: 1\n# a comment\na_1 1 \t(obj:0)\n"
+                 "c_with_a_long_name 1\t(obj:2)\nn_1 2 (obj:3)\nw_1 2.5 (obj:0)\n"},
+        {"CPLEX", "<?xml version = \"1.0\"?>\n<CPLEXSolution version=\"1.2\">\n <header\n"
+                  "   problemName=\"m\"\n/>\n <variables>\n"
+                  "  <variable name=\"a_1\" index=\"0\" value=\"1\"/>\n"
+                  "  <variable value='0' name='b_1'/><variable name=\"n_1\" value=\"2\"/>\n"
+                  "  <variable name=\"c_with_a_long_name\" index=\"2\" value=\"1\"/>\n"
+                  "  <variable name=\"w_1\" index=\"4\" value=\"2.5\"/>\n </variables>\n"
+                  "</CPLEXSolution>\n<variables>\n<variable name=\"a_1\" value=\"0\"/>\n"},
+        {"Xpress", "NAME m solution\n C a_1 1\n C b_1 0\n C c_with_a_long_name 1\n"
+                   " C n_1 2\n C w_1 2.5\nENDATA\n"},
+        {"lp_solve", "\nValue of objective function: 1\n\nActual values of the variables:\n"
+                     "a_1 0\n\nActual values of the variables:\na_1 1 b_1 0\n"
+                     "c_with_a_long_name 1\nn_1 2\nw_1 2.5\n\n"
+                     "Actual values of the constraints:\nr 1\n"},
+    };
+    for (size_t k = 0; k < sizeof good / sizeof *good; k++) {
+        struct rp_err err;
+        const char *writer = "";
+        double x[5] = {9, 9, 9, 9, 9};
+        CU_ASSERT_EQUAL(parse(good[k][1], x, &writer, &err), RP_OK);
+        CU_ASSERT_STRING_EQUAL(err.msg, "");
+        CU_ASSERT_STRING_EQUAL(writer, good[k][0]);
+        CU_ASSERT(memcmp(x, optimum, sizeof x) == 0);
+        if (err.msg[0] != '\0')
+            printf("%s: %s\n", good[k][0], err.msg);
+    }
+}
+
 static void words_behind_what_is_asked_for_are_skipped(void) {
     struct rp_err err;
     const char *writer;
@@ -230,7 +276,8 @@ static void bad_solution_files_are_refused(void) {
     static const char *const bad[][2] = {
         {"", "f.sol:1: the file is empty"},
         {"hello\n",
-         "f.sol:1: this is no solution file of glpsol, HiGHS, CBC, Gurobi or SCIP"},
+         "f.sol:1: this is no solution file of glpsol, HiGHS, CBC, Clp, Gurobi, SCIP, "
+         "CPLEX, Xpress or lp_solve"},
         {"# Objective value = 1\nq 1\n", "f.sol:2: the model has no column 'q'"},
         {"# Objective value = 1\na_1 1\na_1 1\n", "f.sol:3: column 'a_1' comes twice"},
         {"# Objective value = 1\na_1 one\n", "f.sol:2: 'one' is not a number"},
@@ -249,6 +296,36 @@ static void bad_solution_files_are_refused(void) {
         {"Model status\nInfeasible\n# Primal solution values\nNone\n",
          "f.sol:4: the file holds no solution"},
         {"Problem: x\nStatus: INTEGER UNDEFINED\n", "f.sol:2: the file holds no solution"},
+        {"Problem: x\nStatus: OPTIMAL\n",
+         "f.sol:2: this is no solution of a mixed-integer program"},
+        {"Stopped on time (no integer solution - continuous used) - objective value 1\n"
+         "0 a_1 1 0\n",
+         "f.sol:1: the file holds no integer solution, only that of the relaxation"},
+        {"Unbounded - objective value 0\n", "f.sol:1: the file holds no solution"},
+        {"Integer infeasible - objective value 0\n", "f.sol:1: the file holds no solution"},
+        {"infeasible\nObjective value 0\n", "f.sol:1: the file holds no solution"},
+        {"optimal\na_1 1\n", "f.sol:2: this line is not: Objective value"},
+        {"Model status\nOptimal\n# Primal solution values\nFeasible\n# Columns -2\n"
+         "a_1 1 0\n# Rows 0\n",
+         "f.sol:7: 1 columns, not 2"},
+        {"Model status\nOptimal\n# Primal solution values\nFeasible\n# Columns 1\n"
+         "a_1 1\n# Rows 0\n",
+         "f.sol:7: the file has no column 'b_1'"},
+        {"Columns\n Index Lower Upper Primal\n", "f.sol:2: the table has no column 'Name'"},
+        {"Columns\n Index Lower Upper Name\n 0 0 1 a_1\n",
+         "f.sol:3: the file holds no solution"},
+        {"<?xml?>\n<variable name=\"a_1\"/>\n</variables>\n",
+         "f.sol:2: a variable without a name and a value"},
+        {"<?xml?>\n<variable name=\"a_1\"\n",
+         "f.sol:2: this variable ends on another line"},
+        {"<?xml?>\n<variable name=\"a_1\" value=\"1\"/>\n",
+         "f.sol:3: the variables do not end"},
+        {"<?xml?>\n</variables>\n", "f.sol:2: the file has no column 'a_1'"},
+        {"NAME m\n C a_1 1\n", "f.sol:3: the file ends without ENDATA"},
+        {"NAME m\n C a_1 1\nENDATA\n", "f.sol:3: the file has no column 'b_1'"},
+        {"\nThis problem is infeasible\n", "f.sol:2: the file holds no solution"},
+        {"Value of objective function: 0\n\nActual values of the variables:\na_1 1\n\n",
+         "f.sol:6: the file has no column 'b_1'"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         struct rp_err err;
@@ -269,5 +346,6 @@ void suite_model_file(void) {
     RP_TEST(a_point_that_is_written_is_read_again);
     RP_TEST(columns_that_are_left_out_are_zero);
     RP_TEST(words_behind_what_is_asked_for_are_skipped);
+    RP_TEST(other_dialects_are_read);
     RP_TEST(bad_solution_files_are_refused);
 }

@@ -392,11 +392,13 @@ static void a_bad_csv_is_refused_with_its_line(void) {
         const char *text, *message;
     } bad[] = {
         {"", "f:1: no header line"},
-        {"\n", "f:1: column '' is none of id, lower, upper, size, offset"},
+        {"\n", "f:1: column '' is none of id, lower, upper, size, "
+               "alignment, gaps, hint, offset"},
         {"id,lower,upper\n", "f:1: no column 'size'"},
         {"id,lower,upper,size,size\n", "f:1: column 'size' twice"},
         {"id,lower,upper,size,gap\n",
-         "f:1: column 'gap' is none of id, lower, upper, size, offset"},
+         "f:1: column 'gap' is none of id, lower, upper, size, "
+         "alignment, gaps, hint, offset"},
         {"id,lower,upper,size\na,0,1\n", "f:2: 3 fields, not 4"},
         {"id,lower,upper,size\na,0,1,2,3\n", "f:2: more than 4 fields"},
         {"id,lower,upper,size\na,0,1,2\n\n", "f:3: the id is empty"},

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,6 +82,12 @@ class Plan:
         plan: Plan = build("plan", _plan, data)
         return plan
 
+    def to_json(self) -> bytes:
+        """The bytes of a file with this plan."""
+        members = {k: v for k, v in vars(self).items() if k not in ("graph_sha256", "steps")}
+        head = {"format": "remat-plan", "version": 1, "graph": {"sha256": self.graph_sha256}}
+        return json.dumps(head | members | {"steps": list(map(_words, self.steps))}).encode()
+
 
 def _plan(graph: Any, steps: Any, **rest: Any) -> Plan:
     return Plan(
@@ -101,6 +108,13 @@ def _step(**step: Any) -> Step:
         case {"swap_in": int(tensor), **rest}:
             return SwapIn(tensor, **rest)
     raise ValueError("not one of run, free, swap_out and swap_in")
+
+
+def _words(step: Step) -> dict[str, Any]:
+    """A step as it is written; the inverse of `_step`."""
+    keys = {Run: "run", Free: "free", SwapOut: "swap_out", SwapIn: "swap_in"}
+    (_, first), *rest = vars(step).items()
+    return {keys[type(step)]: first} | {k: v for k, v in rest if v is not None}
 
 
 # ---- checking ----

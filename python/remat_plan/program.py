@@ -13,13 +13,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from .graph import FormatError, Graph
-from .plan import Plan, PlanError, check
+from . import cache
+from .graph import Graph
+from .plan import Plan, check
 
 
 class ProgramError(RuntimeError):
@@ -90,7 +91,8 @@ def solve(
     options: Sequence[str] = (),
     progress: bool | None = None,
 ) -> Plan:
-    """The fastest plan within a budget, from the user's cache if it is there.
+    """The fastest plan within a budget, from the user's cache if it is there. A search that
+    the clock cut short is not the last word: the next call goes on from its plan.
 
     One of two budgets: `budget` is all memory on the device, in bytes or as "12GiB" or
     "60%" (of the peak without recomputation); `activation_budget`, for example "60%", is a
@@ -118,83 +120,118 @@ def solve(
         f"{time_limit:g}",
         *options,
     ]
-    entry = _cache_entry(graph, arguments)
-    plan = _read_entry(graph, entry)
-    if plan is None:
-        shown = sys.stderr.isatty() if progress is None else progress
-        what = f"planning {graph.name}, {len(graph.ops)} ops, at most {time_limit:g} s"
-        text = _call(arguments, graph, _ticker(what) if shown else None)
-        plan = Plan.parse(text)
-        check(graph, plan)
-        _write_entry(entry, text)
+    program = hashlib.sha256(find().read_bytes()).hexdigest()
+    entry = cache.Entry("plans", [program, graph.sha256, *arguments])
+    cached = _cached(graph, entry)
+    if cached and not cached.notes.get("capped"):
+        return cached
+    shown = sys.stderr.isatty() if progress is None else progress
+    what = f"planning {graph.name}, {len(graph.ops)} ops, at most {time_limit:g} s"
+    tick = _ticker(what) if shown else None
+    text = _search(arguments, graph, entry if cached else None, tick)
+    plan = Plan.parse(text)
+    check(graph, plan)
+    entry.write(json.loads(text))
     return plan
 
 
-# ---- the cache ----
-
-
-def cache_folder() -> Path:
-    """Where plans are cached: $XDG_CACHE_HOME/remat-plan, by default ~/.cache/remat-plan."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "remat-plan"
-
-
-def _cache_entry(graph: Graph, arguments: Sequence[str]) -> Path:
-    program = hashlib.sha256(find().read_bytes()).hexdigest()
-    key = json.dumps([program, graph.sha256, list(arguments)])
-    return cache_folder() / "plans" / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
-
-
-def _read_entry(graph: Graph, entry: Path) -> Plan | None:
+def _cached(graph: Graph, entry: cache.Entry) -> Plan | None:
+    """The plan of an entry, if there is a valid one."""
     try:
-        plan = Plan.load(entry)
+        plan = Plan.parse(json.dumps(entry.read()).encode())
         check(graph, plan)
-    except (OSError, FormatError, PlanError):
+    except Exception:  # whatever is wrong with it, another plan takes its place
         return None
     return plan
 
 
-def _write_entry(entry: Path, text: bytes) -> None:
-    """Write beside the place and rename. A cache that cannot be written is no error."""
-    try:
-        entry.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=entry.parent)
-    except OSError:
-        return
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text)
-        os.replace(name, entry)
-    except BaseException as error:
-        os.unlink(name)
-        if not isinstance(error, OSError):
-            raise
+def _search(
+    arguments: Sequence[str],
+    graph: Graph,
+    begun: cache.Entry | None,
+    tick: Callable[[float | None], None] | None,
+) -> bytes:
+    """The plan of the program. It goes on from the plan of an earlier search that the clock
+    ended, if there is one and the program takes it."""
+    if begun is not None and not any(word.startswith(OTHER_STARTS) for word in arguments):
+        start = os.memfd_create("remat-plan")
+        try:
+            os.write(start, json.dumps(begun.read()).encode())
+            given = ["--start", f"/dev/fd/{start}"]
+            return _call([*arguments, *given], graph, tick, [start])
+        except ProgramError as error:
+            if error.code not in (2, 3):
+                raise
+        finally:
+            os.close(start)
+    return _call(arguments, graph, tick)
+
+
+# Options of `solve` beside which there is no --start.
+OTHER_STARTS = ("--start", "--policy", "-p", "--solution")
 
 
 # ---- the child process ----
 
 
 def _call(
-    arguments: Sequence[str], graph: Graph, tick: Callable[[float | None], None] | None = None
+    arguments: Sequence[str],
+    graph: Graph,
+    tick: Callable[[float | None], None] | None = None,
+    files: Sequence[int] = (),
 ) -> bytes:
     """Run the program with the graph on its standard input; return its standard output.
 
-    `tick` is called every second with the seconds so far, and with None at the end.
+    `tick` is called every second with the seconds so far, and with None at the end. `files`
+    are open files that the program gets under the same numbers.
     """
     command = [str(find()), *arguments]
     pipe = subprocess.PIPE
-    # In a session of its own it gets no Ctrl-C from the terminal, only the one from here.
-    child = subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
-    )
-    try:
-        out, err = _communicate(child, graph.to_json(), tick)
-    except BaseException:
-        _stop(child)
-        raise
+    with _held_pipe() as held:
+        # In a session of its own it gets no Ctrl-C from the terminal, only the one from here.
+        child = subprocess.Popen(
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            start_new_session=True,
+            pass_fds=[held, *files],
+            env={**os.environ, "REMAT_PLAN_PARENT": str(held)},
+        )
+        try:
+            out, err = _communicate(child, graph.to_json(), tick)
+        except BaseException:
+            _stop(child)
+            raise
     if child.returncode != 0:
         raise ProgramError(_message(child.returncode, out, err), child.returncode)
     return out
+
+
+_held: set[int] = set()
+
+
+@contextmanager
+def _held_pipe() -> Iterator[int]:
+    """A pipe to read from, of which this process alone has the other end: when it is gone,
+    in whatever way, the program ends too."""
+    read, write = os.pipe()
+    _held.add(write)
+    try:
+        yield read
+    finally:
+        _held.discard(write)
+        os.close(read)
+        os.close(write)
+
+
+def _let_go() -> None:
+    for write in _held:
+        os.close(write)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def _communicate(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "cmd/interrupt.h"
 
 static const struct rp_command *const commands[] = {RP_COMMANDS(RP_COMMAND_ADDRESS) NULL};
 
@@ -63,6 +64,7 @@ static bool asks_for_help(const char *word) {
 
 rp_rc rp_run_command_line(int argc, char **argv, struct rp_err *err) {
     char option[] = "--help";
+    rp_end_with_parent();
     if (argc < 2)
         return rp_fail(err, RP_USAGE, "no command (try --help)");
     bool help = asks_for_help(argv[1]);

@@ -1,4 +1,5 @@
-/* interrupt: Ctrl-C and SIGTERM as a flag that long searches look at. */
+/* interrupt: Ctrl-C and SIGTERM as a flag that long searches look at, and SIGTERM when the
+ * process that started this one has ended. */
 #ifndef RP_CMD_INTERRUPT_H
 #define RP_CMD_INTERRUPT_H
 
@@ -11,5 +12,10 @@
  * Call it once, before threads or processes start. Any thread may read the flag, which
  * lasts as long as the process. */
 const volatile sig_atomic_t *rp_watch_interrupts(void);
+
+/* If $REMAT_PLAN_PARENT is the number of an open pipe to read from, this process gets
+ * SIGTERM when nobody has its other end any more, or at once if nobody has. So it does not
+ * outlive a process that holds the other end and ends in whatever way. Call it once. */
+void rp_end_with_parent(void);
 
 #endif

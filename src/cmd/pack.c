@@ -60,14 +60,49 @@ static void print_json(const struct report *r) {
     rp_json_finish(&w);
 }
 
+/* `alignment` becomes the least one that suits all buffers. */
+static rp_rc check_alignments(const struct rp_buffers_csv *csv, uint64_t *alignment,
+                              const char *file, struct rp_err *err) {
+    for (size_t i = 0; i < csv->alignments.n; i++) {
+        *alignment = rp_piecewise_alignment(*alignment, csv->alignments.at[i]);
+        if (*alignment == 0)
+            return rp_fail(err, RP_INPUT,
+                           "%s:%zu: the alignments have no common multiple below 2^62",
+                           file, i + 2);
+    }
+    return RP_OK;
+}
+
 static rp_rc check_sum(const struct rp_buffers_csv *csv, uint64_t alignment,
                        const char *file, struct rp_err *err) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < csv->buffers.n; i++)
-        if (!rp_add(&sum, rp_round_up(csv->buffers.at[i].size, alignment)))
-            return rp_fail(err, RP_INPUT, "%s:%zu: the sizes sum to 2^63 or more", file,
-                           i + 2);
-    return RP_OK;
+    rp_rc rc = check_alignments(csv, &alignment, file, err);
+    for (size_t i = 0; i < csv->buffers.n && rc == RP_OK; i++) {
+        uint64_t size = csv->buffers.at[i].size;
+        if (!rp_add(&sum, rp_round_up(size, alignment)))
+            rc = rp_fail(err, RP_INPUT, "%s:%zu: the sizes sum to 2^63 or more", file,
+                         i + 2);
+    }
+    return rc;
+}
+
+/* Files without gaps and alignments go to the packer of plans, which is the stronger one.
+ */
+static rp_rc pack(struct rp_buffers_csv *csv, const struct rp_pack_options *o,
+                  struct report *r, struct rp_err *err) {
+    struct rp_piecewise p = {csv->buffers.at, csv->buffers.n, csv->alignments.at,
+                             csv->gaps.at, csv->gaps.n};
+    bool plain = csv->gaps.n == 0;
+    for (size_t i = 0; i < p.n && plain; i++)
+        plain = p.alignments[i] == 1;
+    r->n_buffers = p.n;
+    if (plain)
+        r->found = rp_pack(p.buffers, p.n, o, &r->result, &r->statistics);
+    else
+        r->found = rp_pack_piecewise(&p, o, &r->result, &r->statistics);
+    return rp_piecewise_is_sound(&p, o->alignment, r->result.arena_bytes)
+               ? RP_OK
+               : rp_fail(err, RP_BUG, "pack: two buffers overlap (please report this)");
 }
 
 static rp_rc pack_file(const char *path, const struct rp_pack_options *o, const char *out,
@@ -77,9 +112,9 @@ static rp_rc pack_file(const char *path, const struct rp_pack_options *o, const 
     rp_rc rc = rp_buffers_csv_load(path, &csv, err);
     if (rc == RP_OK)
         rc = check_sum(&csv, o->alignment, path, err);
+    if (rc == RP_OK)
+        rc = pack(&csv, o, &r, err);
     if (rc == RP_OK) {
-        r.n_buffers = csv.buffers.n;
-        r.found = rp_pack(csv.buffers.at, csv.buffers.n, o, &r.result, &r.statistics);
         if (json || rp_log_level() >= 0 || !fits(&r))
             (json ? print_json : print_text)(&r);
         if (out != NULL)
@@ -127,7 +162,9 @@ const struct rp_command rp_cmd_pack = {
     .summary = "Place buffers with given lifetimes in the smallest arena",
     .detail =
         "BUFFERS.csv has the columns id, lower, upper and size, as MiniMalloc's files\n"
-        "do: a buffer is live in [lower, upper). OUT.csv has the column offset as well.\n"
+        "do: a buffer is live in [lower, upper). It may have alignment, of the offset,\n"
+        "and gaps, \"3-5 7-8\", in which the buffer keeps its address, but others may use\n"
+        "its bytes; hint is ignored. OUT.csv has the column offset as well.\n"
         "With --capacity, the exit code is 1 if the arena is larger than that.\n",
     .run = run,
 };

@@ -93,6 +93,18 @@ static void report_json(const struct rp_graph *g, const char *out) {
     rp_json_finish(&w);
 }
 
+static void warn_of_kinds(const struct rp_graph *g, const struct rp_device_model *model,
+                          const char *file) {
+    char *kinds = rp_cost_doubtful_kinds(g, model, file);
+    if (kinds != NULL)
+        rp_log(
+            0,
+            "%s: these kinds compute much, but are not charged as products, which may be "
+            "far from true (docs/formats.md lists the kinds that are): %s",
+            file, kinds);
+    free(kinds);
+}
+
 static void warn_of_unknown_dtype(const struct rp_graph *g) {
     const char *dtype = rp_cost_unknown_dtype(g);
     if (dtype != NULL)
@@ -113,8 +125,10 @@ static rp_rc apply_model(const struct options *o, const struct rp_device_model *
         rc = rp_load_graph(path, &g, err);
     if (rc == RP_OK)
         rc = rp_cost_apply(&g, model, rp_path_name(path), err);
-    if (rc == RP_OK)
+    if (rc == RP_OK) {
+        warn_of_kinds(&g, model, rp_path_name(path));
         warn_of_unknown_dtype(&g);
+    }
     if (rc == RP_OK && o->h2d != NULL)
         g.device.h2d_bytes_per_s = h2d;
     if (rc == RP_OK && o->d2h != NULL)

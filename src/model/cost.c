@@ -30,40 +30,6 @@ enum {
     ALIGNMENT_BYTES = 512
 };
 
-const char *const rp_op_class_word[RP_N_CLASSES] = {"dense", "grouped", "streaming"};
-
-static bool begins(const char *text, const char *prefix) {
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* The kind of an op whose arithmetic is matrix products begins with one of these, and so
- * does the kind of its backward op ("conv2d_grad_weight"). */
-static const char *const dense_kinds[] = {
-    "conv",    "matmul", "batch_matmul", "linear", "dense",     "gemm",
-    "mm",      "bmm",    "addmm",        "einsum", "attention", "scaled_dot_product",
-    "baddbmm",
-};
-
-const char *rp_op_base_kind(const struct rp_op *op) {
-    const char *kind = op->kind;
-    if (begins(kind, "aten."))
-        kind += strlen("aten.");
-    return kind + strspn(kind, "_");
-}
-
-enum rp_op_class rp_op_class(const struct rp_op *op) {
-    const char *kind = rp_op_base_kind(op);
-    if (begins(kind, "depthwise"))
-        return RP_CLASS_GROUPED;
-    if (begins(kind, "conv") &&
-        json_integer_value(json_object_get(op->attrs, "groups")) > 1)
-        return RP_CLASS_GROUPED;
-    for (size_t i = 0; i < sizeof dense_kinds / sizeof dense_kinds[0]; i++)
-        if (begins(kind, dense_kinds[i]))
-            return RP_CLASS_DENSE;
-    return RP_CLASS_MEMORY;
-}
-
 static rp_rc op_fail(const struct rp_graph *g, uint32_t i, const char *file,
                      const char *what, const char *which, struct rp_err *err) {
     return rp_fail(err, RP_INPUT, "%s: ops[%" PRIu32 "] \"%.80s\": %s%.80s", file, i,
@@ -179,6 +145,59 @@ static rp_rc op_time(const struct rp_graph *g, uint32_t i, const struct rp_devic
         return op_fail(g, i, file, "takes longer than 2^63 ns on ", m->name, err);
     *ns = (uint64_t)time;
     return RP_OK;
+}
+
+/* Streaming that computes longer than it moves data is another kind of op, and products of
+ * integers have a rate that no model knows. */
+static bool is_doubtful(const struct rp_graph *g, uint32_t i,
+                        const struct rp_device_model *m, const char *file) {
+    uint64_t flops = 0, traffic = default_traffic(g, &g->ops[i]);
+    unsigned __int128 compute = 0;
+    struct rp_err err = {{0}};
+    bool stated;
+    read_attr(g, i, "flops", file, &flops, &stated, &err);
+    if (rp_op_class(&g->ops[i]) != RP_CLASS_MEMORY)
+        return flops > 0 && first_not_integer(g, &g->ops[i]) == NULL;
+    read_attr(g, i, "traffic_bytes", file, &traffic, &stated, &err);
+    return arithmetic_time(g, i, m, file, &compute, &err) == RP_OK &&
+           compute > LAUNCH_NS + duration(traffic, (struct rate){m->memory_bytes_per_s,
+                                                                 BANDWIDTH_PERCENT});
+}
+
+/* Is there an op of this kind among the first n? */
+static bool is_seen(const struct rp_graph *g, const bool *doubtful, uint32_t n,
+                    const char *kind) {
+    for (uint32_t i = 0; i < n; i++)
+        if (doubtful[i] && strcmp(g->ops[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+char *rp_cost_doubtful_kinds(const struct rp_graph *g, const struct rp_device_model *model,
+                             const char *file) {
+    enum { MAX_KINDS = 8 };
+    bool *doubtful = rp_calloc(g->n_ops, sizeof *doubtful);
+    char *kinds = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const char *kind = g->ops[i].kind;
+        if (!is_doubtful(g, i, model, file) || is_seen(g, doubtful, i, kind))
+            continue;
+        doubtful[i] = true;
+        if (n++ >= MAX_KINDS)
+            continue;
+        char *longer =
+            kinds == NULL ? rp_format("%.80s", kind) : rp_format("%s, %.80s", kinds, kind);
+        free(kinds);
+        kinds = longer;
+    }
+    if (n > MAX_KINDS) {
+        char *longer = rp_format("%s and %" PRIu32 " more", kinds, n - MAX_KINDS);
+        free(kinds);
+        kinds = longer;
+    }
+    free(doubtful);
+    return kinds;
 }
 
 static void set_device(struct rp_graph *g, const struct rp_device_model *m) {

@@ -19,18 +19,7 @@
 #include "base/status.h"
 #include "model/device.h"
 #include "model/graph.h"
-
-/* Decides which share of the peak an op reaches. */
-enum rp_op_class { RP_CLASS_DENSE, RP_CLASS_GROUPED, RP_CLASS_MEMORY };
-enum { RP_N_CLASSES = 3 };
-extern const char *const rp_op_class_word[RP_N_CLASSES];
-
-/* The op's kind without what PyTorch's names add: "aten." and leading underscores. Points
- * into the kind. */
-const char *rp_op_base_kind(const struct rp_op *op);
-
-/* By the op's kind. Kinds that are not known are RP_CLASS_MEMORY. */
-enum rp_op_class rp_op_class(const struct rp_op *op);
+#include "model/op_class.h"
 
 /* Sets every op's time_ns, the device section and time_source ("analytic:NAME"). Workspace
  * stays as it is: 0 from the zoo, since convolutions as implicit matrix products need none.
@@ -38,6 +27,13 @@ enum rp_op_class rp_op_class(const struct rp_op *op);
  * have new times then. `file` names the graph in messages. */
 rp_rc rp_cost_apply(struct rp_graph *g, const struct rp_device_model *model,
                     const char *file, struct rp_err *err);
+
+/* The kinds of ops whose time is doubtful once rp_cost_apply has set it, with commas
+ * between them: kinds that are not known and state more arithmetic than streaming has, and
+ * products that have only tensors of integers and so are charged by their traffic. NULL:
+ * there are none. The caller frees it. */
+char *rp_cost_doubtful_kinds(const struct rp_graph *g, const struct rp_device_model *model,
+                             const char *file);
 
 /* The dtype of the first op whose arithmetic counts as nothing because its dtype is not
  * known; NULL if there is none. Points into the graph. */

@@ -29,7 +29,7 @@ class TraceError(ValueError):
 
 
 class Value:
-    """One array of the step. `name` is what `checkpoint_name` called it."""
+    """One array of the step. `name` is what `checkpoint_name` called it last."""
 
     __slots__ = ("aval", "name")
 
@@ -50,12 +50,14 @@ Atom = Value | Literal
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """One primitive operation. `backward`: differentiation has transposed it."""
+    """One primitive operation. `backward`: differentiation has transposed it. `again`: it is
+    in the backward part of a `jax.checkpoint`."""
 
     eqn: core.JaxprEqn
     path: str
     inputs: Sequence[Atom]
     outputs: Sequence[Value]
+    again: bool = False
 
     @property
     def kind(self) -> str:
@@ -94,15 +96,17 @@ class Trace:
         return [*self.sources, *(v for e in self.equations for v in e.outputs)]
 
 
-def trace(step: Callable[..., Any], args: Sequence[Any]) -> Trace:
+def trace(step: Callable[..., Any], args: Sequence[Any], names: bool = False) -> Trace:
     """The equations of `step(*args)` that its results or effects need.
 
-    `args` are trees of arrays, or of `jax.ShapeDtypeStruct`. Raises TraceError.
+    `args` are trees of arrays, or of `jax.ShapeDtypeStruct`. With `names` a `checkpoint_name`
+    is an equation: what it names and what it gives are two values, as they are to a policy of
+    `jax.checkpoint`. Raises TraceError.
     """
     closed, shapes = jax.make_jaxpr(step, return_shape=True)(*args)
     arguments = [Value(_array(v.aval)) for v in closed.jaxpr.invars]
     made = Trace(arguments, jax.tree.structure(shapes))
-    inliner = _Inliner(made)
+    inliner = _Inliner(made, names)
     constants = [inliner.constant(c) for c in closed.consts]
     made.results = inliner.inline(closed.jaxpr, constants, made.arguments, "")
     made.equations = list(_needed(made))
@@ -122,8 +126,9 @@ def _array(aval: Any) -> Any:
 
 
 class _Inliner:
-    def __init__(self, made: Trace) -> None:
-        self.made = made
+    def __init__(self, made: Trace, names: bool) -> None:
+        self.made, self.names = made, names
+        self.again = False
         self.known: dict[int, Value] = {}  # constants by the identity of their array
 
     def constant(self, array: Any) -> Value:
@@ -151,16 +156,24 @@ class _Inliner:
 
     def equation(self, eqn: core.JaxprEqn, inputs: list[Atom], path: str) -> Sequence[Atom]:
         kind = eqn.primitive.name
-        if kind in IDENTITIES:
+        if kind in IDENTITIES and not (kind == "name" and self.names):
             if kind == "name" and isinstance(inputs[0], Value):
                 inputs[0].name = eqn.params["name"]
             return inputs
         if kind in CALLS:
             inner = eqn.params[CALLS[kind]]
             constants = [self.constant(c) for c in getattr(inner, "consts", ())]
-            return self.inline(getattr(inner, "jaxpr", inner), constants, inputs, path)
+            outer, self.again = (
+                self.again,
+                self.again or eqn.params.get("differentiated", False),
+            )
+            results = self.inline(getattr(inner, "jaxpr", inner), constants, inputs, path)
+            self.again = outer
+            return results
         outputs = [Value(_array(v.aval)) for v in eqn.outvars]
-        self.made.equations.append(Equation(eqn, path, inputs, outputs))
+        if kind == "name":
+            outputs[0].name = eqn.params["name"]
+        self.made.equations.append(Equation(eqn, path, inputs, outputs, self.again))
         return outputs
 
 

@@ -19,6 +19,7 @@ from .captured import Captured
 from .costs import Times, add_costs
 from .describe import describe
 from .errors import Refused, translate
+from .meta import gradients_on_meta
 from .numbers import CompiledStep
 from .planner import Options, Planned, Planner, boxed, compile_with
 from .report import Report
@@ -129,7 +130,7 @@ def _trace(
         step_function(model, loss_fn), backend=backend, fullgraph=True, dynamic=False
     )
     try:
-        with one_line_errors(), torch.enable_grad():
+        with one_line_errors(), torch.enable_grad(), gradients_on_meta():
             traced(*args, **(kwargs or {}))
     except torch._dynamo.exc.BackendCompilerFailed as error:
         if not isinstance(error.inner_exception, _Done):
@@ -171,7 +172,8 @@ def one_line_errors() -> Iterator[None]:
     loggers = {f for f in vars(logging.Logger).values() if callable(f)}
     ignored = torch._dynamo.config.ignore_logging_functions | loggers
     try:
-        with torch._dynamo.config.patch(ignore_logging_functions=ignored):
+        # Inside of DDP, Dynamo would split the step by buckets of gradients.
+        with torch._dynamo.config.patch(ignore_logging_functions=ignored, optimize_ddp=False):
             yield
     except Exception as error:
         ours = translate(error)

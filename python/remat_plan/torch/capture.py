@@ -10,6 +10,7 @@ import torch
 from torch import fx
 from torch.utils import _pytree as pytree
 
+from . import collectives
 from .boundary import add_boundary
 from .captured import Captured, CapturedOp, LateWrite, Role, Storage, is_tangent, tensors_in
 from .errors import Refused
@@ -44,7 +45,9 @@ def _simplify(module: fx.GraphModule) -> None:
     from torch._functorch.compile_utils import fx_graph_cse
 
     module.graph.eliminate_dead_code()
-    module.graph = fx_graph_cse(module.graph)
+    module.graph = fx_graph_cse(
+        module.graph, lambda node: node if collectives.is_collective(node) else None
+    )
     for node in list(module.graph.nodes):
         value = node.meta.get("val")
         if node.target is operator.getitem and isinstance(value, int | float):
@@ -143,6 +146,7 @@ class _Reader:
 
     def take(self, node: fx.Node) -> None:
         _refuse_unsupported(node)
+        collectives.refuse_unknown(self.c.module, node)
         if node.op in ("placeholder", "get_attr"):
             self.input(node)
         elif node.op == "call_function":
@@ -230,7 +234,9 @@ def _identity(tensor: torch.Tensor) -> int:
 
 
 def _aliased_argument(node: fx.Node) -> fx.Node | None:
-    """The argument that the op returns a view of, as its schema says."""
+    """The argument that the op returns a view of, as its schema says, or what it waits for."""
+    if (waited := collectives.awaited(node)) is not None:
+        return waited
     schema = getattr(node.target, "_schema", None)
     if schema is None or not schema.returns or not schema.returns[0].alias_info:
         return None
@@ -273,7 +279,7 @@ def _draws(node: fx.Node) -> bool:
 
 
 def _has_effect(node: fx.Node) -> bool:
-    return node.target is torch.ops.higher_order.with_effects
+    return node.target is torch.ops.higher_order.with_effects or collectives.is_collective(node)
 
 
 def _refuse_unsupported(node: fx.Node) -> None:

@@ -12,13 +12,11 @@ host link is measured too.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -28,13 +26,14 @@ import torch
 from torch import fx
 from torch.utils import _pytree as pytree
 
+from .. import cache
 from ..graph import Device, Graph
-from ..program import cache_folder, profile_device
-from . import runtime
+from ..program import profile_device
+from . import collectives, runtime
 from .captured import Captured, CapturedOp, Role, tensors_in
 from .errors import Refused, user_line
 from .meter import timing_event
-from .values import empty_like, input_value
+from .values import empty_like, input_value, invented
 
 Times = str | Callable[[Graph], Graph]
 Run = Callable[[], Any]
@@ -71,22 +70,23 @@ def add_costs(
     if times == "none":
         return graph
     if times == "measure":
-        return _with_measurement(captured, graph, inputs)
+        measured = _with_measurement(captured, graph, inputs)
+        return collectives.with_model_times(captured, measured)
     modelled = profile_device(graph, times)
     free = {captured.boundary: 0}  # nothing is launched there
     nanoseconds = [free.get(i, op.time_ns) for i, op in enumerate(modelled.ops)]
-    return modelled.with_times(modelled.time_source, nanoseconds)
+    modelled = modelled.with_times(modelled.time_source, nanoseconds)
+    return collectives.with_model_times(captured, modelled)
 
 
 def _with_measurement(captured: Captured, graph: Graph, inputs: Sequence[Any]) -> Graph:
     name = _device_name(captured.device)
-    entry = cache_folder() / "times" / f"{_key(graph, name)}.json"
+    key = [graph.sha256, name, torch.__version__, str(torch.get_num_threads())]
+    entry = cache.Entry("times", key)
     measured = _read(entry, len(graph.ops))
     if measured is None:
         measured = measure(captured, inputs)
-        with suppress(OSError):
-            entry.parent.mkdir(parents=True, exist_ok=True)
-            entry.write_text(json.dumps(asdict(measured)))
+        entry.write(asdict(measured))
     timed = graph.with_times(f"imported:torch on {name}", measured.times_ns)
     ops = [
         replace(op, workspace_bytes=n)
@@ -99,20 +99,15 @@ def _device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device.type)
 
 
-def _key(graph: Graph, device: str) -> str:
-    text = f"{graph.sha256} {device} {torch.__version__} {torch.get_num_threads()}"
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _read(entry: Any, n_ops: int) -> Measurement | None:
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        data = json.loads(entry.read_text())
-        device = data.pop("device")
-        measured = Measurement(**data, device=Device(**device) if device else None)
-        lists = (measured.times_ns, measured.workspace_bytes, measured.storage_bytes)
-        if all(len(entries) == n_ops for entries in lists):
-            return measured
-    return None
+def _read(entry: cache.Entry, n_ops: int) -> Measurement | None:
+    data = entry.read()
+    try:
+        device = data.pop("device") if data else None
+        measured = Measurement(**(data or {}), device=Device(**device) if device else None)
+    except (TypeError, KeyError):
+        return None
+    lists = (measured.times_ns, measured.workspace_bytes, measured.storage_bytes)
+    return measured if all(len(entries) == n_ops for entries in lists) else None
 
 
 # ---- measuring ----
@@ -205,6 +200,9 @@ class _OneByOne:
         """The result of an op, which is timed."""
         if _has_only_an_effect(op, node):
             return pytree.tree_map_only(torch.Tensor, empty_like, node.meta.get("val"))
+        if collectives.is_collective(node):  # one rank cannot run it
+            made = pytree.tree_map_only(torch.Tensor, invented, node.meta.get("val"))
+            return self.park(made)
         args, kwargs = fx.map_arg((node.args, node.kwargs), self.fetch)
         on = op.random_on
         state = None if on is None else runtime.random_state(on)
@@ -232,6 +230,8 @@ class _OneByOne:
         return pytree.tree_map_only(torch.Tensor, lambda t: t.cpu(), value)
 
     def fetch(self, node: fx.Node) -> Any:
+        if (waited := collectives.awaited(node)) is not None:
+            return self.fetch(waited)
         if self.c.role[node] is Role.VIEW:
             args, kwargs = fx.map_arg((node.args, node.kwargs), self.fetch)
             return node.target(*args, **kwargs)  # type: ignore[operator]

@@ -26,9 +26,49 @@ class Refused(RuntimeError):
     of_a_size = False
 
 
+# By file of PyTorch: wrappers whose hooks communicate and are not traced.
+_WRAPPERS = {
+    "nn/parallel/distributed.py": (
+        "DistributedDataParallel",
+        "compile the module inside and let DDP reduce its gradients: wrap a module whose "
+        "forward calls the compiled step",
+    ),
+    "distributed/_composable/replicate": (
+        "replicate",
+        "compile the module inside, and apply replicate to a module whose forward calls the "
+        "compiled step",
+    ),
+    "distributed/fsdp/fully_sharded_data_parallel.py": (
+        "FullyShardedDataParallel",
+        "compile the modules inside, each with a plan of its own, before you wrap them",
+    ),
+    "distributed/fsdp": (
+        "fully_shard (FSDP2)",
+        "call compile(backend='remat_plan') of the modules inside, each with a plan of its "
+        "own, or gather the shards in the step with functional collectives",
+    ),
+}
+
+
+def wrapper(text: str) -> Refused | None:
+    """A refusal if this stack or message is from inside of a wrapper that communicates."""
+    text = text.replace("\\", "/")
+    for place, (name, advice) in _WRAPPERS.items():
+        if f"torch/{place}" in text:
+            return Refused(f"{name} communicates in hooks that cannot be traced; {advice}")
+    return None
+
+
 def graph_break(reason: Any) -> Refused:
     """For a `GraphCompileReason` of Dynamo: where the user's code broke the graph, and why."""
+    if "DDPOptimizer" in str(getattr(reason, "reason", "")):
+        return Refused(
+            "DDP splits the step into several graphs, one for each bucket of gradients; set "
+            "torch._dynamo.config.optimize_ddp = False"
+        )
     frames = getattr(reason, "user_stack", None) or []
+    if wrapped := wrapper(" ".join(frame.filename for frame in frames)):
+        return wrapped
     place = _at((frame.filename, str(frame.lineno)) for frame in frames)
     what = str(getattr(reason, "reason", reason)).strip().splitlines()[0]
     return Refused(
@@ -40,6 +80,8 @@ def graph_break(reason: Any) -> Refused:
 def unsupported(error: BaseException) -> Refused:
     """For what Dynamo raises with `fullgraph=True` at a graph break or an exception."""
     text = str(error)
+    if wrapped := wrapper(text):
+        return wrapped
     place = _at(re.findall(r'^ *File "(.*)", line (\d+)', text, re.MULTILINE))
     explained = re.search(r"^ *Explanation: *(.*\S)", text, re.MULTILINE)
     why = explained[1] if explained else ""

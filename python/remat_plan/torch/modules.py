@@ -17,7 +17,7 @@ import torch
 from torch import fx
 
 from ..plan import Free, Plan, PlanError, Run, SwapIn, SwapOut
-from . import arena, runtime, swap
+from . import arena, collectives, runtime, swap
 from .capture import is_number
 from .captured import Captured, CapturedOp, Role, tensors_in
 
@@ -98,6 +98,9 @@ class _Emitter:
         else:
             made = self.call(function, args, kwargs, like=node, name=name)
         made.meta[RUN] = (FIRST if first else AGAIN, i)
+        if collectives.is_collective(node):
+            wait = collectives.wait_for(node.meta["val"])
+            made = self.call(wait, (made,), like=node, name=f"{node.name}_done")
         self.take_outputs(op, made)
         if not into:
             self.put(op, places)
@@ -200,10 +203,13 @@ class _Emitter:
             self.end_copy_out(carrier)
         self.backward.output(tuple(gradients))
         numbers = [node for node in self.saved if is_number(node)]
-        tensors = sorted((n for n in self.saved if not is_number(n)), key=self.is_unchecked)
-        self.forward.output((*self.fwd_outputs, *tensors, *numbers))
+        others = [node for node in self.saved if not is_number(node)]
+        others.sort(key=lambda n: (_is_object(n), self.is_unchecked(n)))
+        objects = [node for node in others if _is_object(node)]
+        tensors = others[: len(others) - len(objects)]
+        self.forward.output((*self.fwd_outputs, *tensors, *objects, *numbers))
         start = next(iter(self.backward.nodes))
-        for node in (*numbers, *tensors):  # the order that AOTAutograd wants
+        for node in (*numbers, *tensors, *objects):  # the order that AOTAutograd wants
             start.prepend(self.saved[node])
         for node in self.old_values:
             if not node.users:
@@ -238,6 +244,8 @@ class _Emitter:
         """Emit a view, or a read of a constant."""
         if node.op == "get_attr":
             self.current[node] = self.attribute(node)
+        elif (waited := collectives.awaited(node)) is not None:
+            self.current[node] = self.wait(waited)
         elif self.c.role[node] is Role.VIEW:
             args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
             self.current[node] = self.call(node.target, args, kwargs, like=node)
@@ -245,6 +253,14 @@ class _Emitter:
             raise PlanError(f"{node.name} is read, but is not on the device")
         if node in self.c.storage_of:
             self.views.setdefault(self.c.storage_of[node], []).append(node)
+
+    def wait(self, waited: fx.Node) -> fx.Node:
+        """A value after a wait in the graph: a collective of the step is complete already,
+        what comes from outside may not be."""
+        value = self.value(waited)
+        if self.c.role[waited] is not Role.INPUT:
+            return value
+        return self.call(collectives.wait_for(value.meta["val"]), (value,), like=waited)
 
     def here(self, emitted: fx.Node) -> fx.Node:
         """The same value in the module that is being written."""
@@ -328,6 +344,11 @@ class _Emitter:
     def module(self, graph: fx.Graph) -> fx.GraphModule:
         graph.lint()
         return fx.GraphModule(self.c.module, graph)
+
+
+def _is_object(saved: fx.Node) -> bool:
+    """True for what is no tensor, such as a device mesh. AOTAutograd wants these last."""
+    return not isinstance(saved.meta.get("val"), torch.Tensor)
 
 
 def _on_host(value: torch.Tensor) -> torch.Tensor:

@@ -35,8 +35,10 @@ from torch._inductor.custom_graph_pass import CustomPartitionerFn
 from torch.utils.checkpoint import CheckpointPolicy
 
 from ..plan import Plan
+from .agreement import tell_at_exit, together
 from .capture import capture
 from .captured import Captured, CapturedOp
+from .collectives import is_collective, is_wait
 from .crossing import Crossing, crossing
 from .errors import Refused
 from .overwrites import put_back, put_back_late, take_out
@@ -62,6 +64,7 @@ class Partitioner(CustomPartitionerFn):
         # pass early, which the partitioner cannot.
         self.planning = replace(planning, options=("--given-order", *planning.options))
         self.planned: list[Planned] = []
+        tell_at_exit()
 
     @property
     def options(self) -> dict[str, Any]:
@@ -76,16 +79,17 @@ class Partitioner(CustomPartitionerFn):
         started = time.monotonic()
         static = frozenset(facts.get("static_lifetime_input_indices") or ())
         overwrites = take_out(gm, facts["num_fwd_outputs"])
-        captured = capture(gm, facts["num_fwd_outputs"] + len(overwrites.names), static)
-        _run_once_what_cannot_be_replayed(captured)
 
-        def split(_: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
+        def split(captured: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
             _mark(captured, crossing(captured, plan))
             put_back(captured, overwrites)
             put_back_late(captured)
             return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
 
-        planned = make_plan(captured, self.planning, started, split, _real_inputs())
+        with together(gm) as ranks:
+            captured = capture(gm, facts["num_fwd_outputs"] + len(overwrites.names), static)
+            _run_once_what_cannot_be_replayed(captured)
+            planned = make_plan(captured, self.planning, started, split, ranks, _real_inputs())
         self.planned.append(planned)
         _warn_of_differences(planned)
         return planned.forward, planned.backward
@@ -145,6 +149,8 @@ def _mark(captured: Captured, wanted: Crossing) -> None:
     made = {x for op in captured.ops for x in op.makes}
     for node in captured.module.graph.nodes:
         node.meta.pop(POLICY, None)
+        if is_collective(node) or is_wait(node):
+            _set(node, CheckpointPolicy.MUST_SAVE)  # and so never made again
         if captured.storage_of.get(node) in made:
             node.meta[STORAGE] = captured.storage_of[node]
     made_late: set[int] = set()

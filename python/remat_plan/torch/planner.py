@@ -14,6 +14,7 @@ from torch import fx
 from ..graph import Graph
 from ..plan import Plan
 from ..program import solve
+from .agreement import Alone, tell_at_exit, together
 from .arena import in_arena
 from .capture import capture
 from .captured import Captured
@@ -62,6 +63,12 @@ class Options:
         if self.storage not in ("allocator", "arena"):
             raise Refused(f"storage is 'allocator' or 'arena', not {self.storage!r}")
 
+    @property
+    def shared(self) -> list[str]:
+        """What must be the same on all ranks that carry out one plan."""
+        words = ("budget", "activation_budget", "swap", "storage", "options")
+        return [f"{word} {getattr(self, word)!r}" for word in words]
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -85,6 +92,9 @@ class Planner:
     options: Options
     planned: list[Planned] = field(default_factory=list)
     __name__ = "remat_plan"  # for Dynamo's messages
+
+    def __post_init__(self) -> None:
+        tell_at_exit()
 
     def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Any:
         """The backend of `torch.compile`."""
@@ -120,9 +130,11 @@ class _Compilation:
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
         """The partition function of AOTAutograd."""
         static = frozenset(static_lifetime_input_indices or ())
-        captured = capture(joint, num_fwd_outputs, static)
         inputs, self.inputs = self.inputs, ()
-        self.planned = make_plan(captured, self.planner.options, self.started, lower, inputs)
+        options = self.planner.options
+        with together(joint) as ranks:
+            captured = capture(joint, num_fwd_outputs, static)
+            self.planned = make_plan(captured, options, self.started, lower, ranks, inputs)
         self.planner.planned.append(self.planned)
         return self.planned.forward, self.planned.backward
 
@@ -137,20 +149,23 @@ def make_plan(
     options: Options,
     started: float,
     carry_out: Lower,
+    ranks: Alone,
     inputs: Sequence[Any],
 ) -> Planned:
     """Cost and plan a captured step, and make the modules of the plan by `carry_out`.
 
-    `started` is the monotonic clock at the beginning of the capture, `inputs` the arguments
-    of the graph that Dynamo compiles. Raises Refused and ProgramError.
+    `started` is the monotonic clock at the beginning of the capture, `ranks` are those that
+    carry out the same plan, `inputs` the arguments of the graph that Dynamo compiles. Raises
+    ProgramError, and Refused if the ranks differ or an op fails while it is measured.
     """
     graph = describe(captured, options.name)
+    ranks.compare(captured, graph, options.shared)
     captured_at = time.monotonic()
-    graph = add_costs(captured, graph, options.times, inputs)
+    graph = ranks.slowest(add_costs(captured, graph, options.times, inputs))
     if options.storage == "arena":
         graph = in_arena(captured, graph)
     measured_at = time.monotonic()
-    plan = find_plan(captured, graph, options)
+    plan = ranks.plan(graph, lambda: find_plan(captured, graph, options), options.time_limit)
     planned_at = time.monotonic()
     forward, backward = carry_out(captured, plan)
     return Planned(

@@ -33,7 +33,7 @@ def input_value(module: fx.GraphModule, node: fx.Node, inputs: Sequence[Any]) ->
     given = _given(node.meta.get("desc"), inputs)
     if _is_like(given, example):
         return given.detach()
-    return _ones(example) if is_tangent(node) else _invented(example)
+    return _ones(example) if is_tangent(node) else invented(example)
 
 
 def _given(description: Any, inputs: Sequence[Any]) -> Any:
@@ -69,6 +69,7 @@ def _ones(like: torch.Tensor) -> torch.Tensor:
     return empty_like(like).fill_(1)
 
 
-def _invented(like: torch.Tensor) -> torch.Tensor:
+def invented(like: torch.Tensor) -> torch.Tensor:
+    """Small random numbers, or zeros where there are none."""
     can_be_random = like.is_floating_point() and like.element_size() > 1
     return empty_like(like).normal_(0, 0.02) if can_be_random else empty_like(like).zero_()

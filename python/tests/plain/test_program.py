@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -73,16 +74,74 @@ class Solve(Program):
         first = solve(g, budget="100%", time_limit=1)
         (entry,) = (self.folder / "cache/remat-plan/plans").iterdir()
         whole = entry.read_bytes()
-        for broken in (whole[:100], whole.replace(b'{"run":0', b'{"run":1'), b""):
-            entry.write_bytes(broken)
-            self.assertEqual(solve(g, budget="100%", time_limit=1), first)
-            self.assertEqual(entry.read_bytes(), whole)
-        self.assertEqual(self.n_calls(), 4)
+        data = json.loads(whole)
+        several = (whole[:100], whole.replace(b'{"run":0', b'{"run":1'), b"", b"\xff\xfe")
+        nested = (b"[" * 100_000, b'{"a":' * 100_000, b"null", b"5", b"[]", b'"plan"')
+        changed = [
+            json.dumps({**data, **change}).encode()
+            for change in (
+                *({"budget_bytes": x} for x in (None, "80", -1, data["budget_bytes"] + 1)),
+                *({"claims": x} for x in (5, None, [], {**data["claims"], "time_ns": 1})),
+                *({"arena_bytes": "x"}, {"steps": 5}, {"steps": [[]]}, {"graph": None}),
+                *({"notes": None}, {"notes": 5}, {"cache": None}, {"cache": {}}),
+            )
+        ]
+        for n, broken in enumerate((*several, *nested, *changed)):
+            with self.subTest(broken=broken[:60]):
+                entry.write_bytes(broken)
+                self.assertEqual(solve(g, budget="100%", time_limit=1), first)
+                self.assertEqual(entry.read_bytes(), whole)
+                self.assertEqual(self.n_calls(), 2 + n)
+
+    def test_an_entry_of_another_budget_is_not_taken(self) -> None:
+        g = small.graph()
+        plans = self.folder / "cache/remat-plan/plans"
+        small_one = solve(g, budget=96, time_limit=1)
+        (entry,) = plans.iterdir()
+        solve(g, budget=112, time_limit=1)
+        (other,) = set(plans.iterdir()) - {entry}
+        entry.write_bytes(other.read_bytes())
+        self.assertEqual(solve(g, budget=96, time_limit=1), small_one)
+        self.assertEqual(self.n_calls(), 3)
 
     def test_no_cache_is_no_error(self) -> None:
-        os.environ["XDG_CACHE_HOME"] = "/dev/null"
-        solve(small.graph(), budget="100%", time_limit=1)
-        self.assertEqual(self.n_calls(), 1)
+        for place in ("/dev/null", "relative"):
+            os.environ["XDG_CACHE_HOME"] = place
+            solve(small.graph(), budget="100%", time_limit=1)
+        self.assertEqual(self.n_calls(), 2)
+        self.assertFalse(Path("relative").exists())
+
+    def test_a_user_without_a_home_has_no_cache(self) -> None:
+        del os.environ["XDG_CACHE_HOME"]
+        with mock.patch("os.path.expanduser", side_effect=lambda path: path):
+            solve(small.graph(), budget="100%", time_limit=1)
+        self.assertFalse(Path("~").exists())
+
+    def test_a_search_that_was_cut_short_goes_on(self) -> None:
+        """The first call says that the clock ended it; the second one starts from its plan
+        and is the last."""
+        script = f'#!/bin/sh\necho "$*" >>"{self.calls}"\ncase "$*" in\n'
+        script += f'*--start*) exec "{self.real}" "$@" ;;\n'
+        script += f'*) "{self.real}" "$@" | sed \'s/"capped":false/"capped":true/\' ;;\nesac\n'
+        os.environ["REMAT_PLAN"] = str(self.script("cut", script))
+        first = solve(small.graph(), budget=80, time_limit=1, options=["--no-addresses"])
+        self.assertTrue(first.notes["capped"])
+        again = [
+            solve(small.graph(), budget=80, time_limit=1, options=["--no-addresses"])
+            for _ in range(2)
+        ]
+        self.assertEqual([plan.notes["capped"] for plan in again], [False, False])
+        self.assertLessEqual(again[0].claims["time_ns"], first.claims["time_ns"])
+        self.assertEqual(self.n_calls(), 2)
+
+    def test_a_start_that_the_program_refuses_is_left_out(self) -> None:
+        script = f'#!/bin/sh\necho "$*" >>"{self.calls}"\ncase "$*" in\n'
+        script += "*--start*) exit 3 ;;\n"
+        script += f'*) "{self.real}" "$@" | sed \'s/"capped":false/"capped":true/\' ;;\nesac\n'
+        os.environ["REMAT_PLAN"] = str(self.script("refusing", script))
+        for _ in range(2):
+            solve(small.graph(), budget="100%", time_limit=1)
+        self.assertEqual(self.n_calls(), 3)
 
     def test_errors_are_what_the_program_says(self) -> None:
         g = small.graph()
@@ -137,6 +196,39 @@ class Solve(Program):
         self.assertIn(b"KeyboardInterrupt", said)
         self.assertTrue(mark.exists())
         self.assertEqual(set(self.folder.iterdir()), before)
+
+    def test_the_program_ends_with_its_caller(self) -> None:
+        """However the caller ends, and although a child that it forked lives on."""
+        code = "import os, threading, time, small, remat_plan\n"
+        code += "g, plan = small.graph(), remat_plan.solve\n"
+        code += "threading.Thread(target=plan, args=[g], kwargs={'budget': 80}).start()\n"
+        code += "while not os.path.exists(os.environ['READY']): time.sleep(0.01)\n"
+        code += "if os.fork() == 0: os.closerange(0, 3); time.sleep(30); os._exit(0)\n"
+        code += "print(flush=True)\ntime.sleep(60)\n"
+        here = Path(__file__).parent
+        for end in (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
+            ready, ended = self.folder / f"ready{end}", self.folder / f"ended{end}"
+            script = f'#!/bin/sh\nmkfifo "{ended}" 2>/dev/null\nexec 8<>"{ended}"\n'
+            script += f'cat >/dev/null\ntouch "{ready}"\n'
+            script += f'exec "{self.real}" profile "{ended}" --device v100-16g -o - 8>&-\n'
+            os.environ["REMAT_PLAN"] = str(self.script("waiting", script))
+            env = dict(os.environ, PYTHONPATH=f"{here}:{here.parent.parent}", READY=str(ready))
+            child = subprocess.Popen(
+                [sys.executable, "-W", "ignore", "-c", code], env=env, stdout=subprocess.PIPE
+            )
+            assert child.stdout is not None
+            child.stdout.readline()
+            # The program waits for a writer of the pipe, and is its only reader.
+            writer = os.open(ended, os.O_WRONLY)
+            child.send_signal(end)
+            child.wait(timeout=30)
+            limit = time.monotonic() + 20
+            with self.subTest(end), self.assertRaises(BrokenPipeError):
+                while time.monotonic() < limit:
+                    os.write(writer, b" ")
+                    time.sleep(0.01)
+            os.close(writer)
+            child.stdout.close()
 
     def test_progress_is_one_line_that_goes_away(self) -> None:
         script = f'#!/bin/sh\nsleep 1.2\nexec "{self.real}" "$@"\n'

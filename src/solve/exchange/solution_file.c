@@ -2,160 +2,65 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/io.h"
 #include "base/mem.h"
-
-enum { MAX_WORDS = 8 };
-
-struct named {
-    const char *name;
-    uint32_t col;
-};
-
-/* One file, of which line after line is taken. */
-struct reader {
-    char *rest; /* NULL at the end */
-    const char *path;
-    size_t line;
-    char *word[MAX_WORDS]; /* of the line that was taken last */
-    int n_words;
-    uint32_t n_cols, n_seen;
-    struct named *named; /* by name */
-    bool *seen;
-    double *x;
-    struct rp_err *err;
-};
-
-#define FAIL(r, ...) fail_at(r, rp_format(__VA_ARGS__))
-static rp_rc fail_at(struct reader *r, char *rule) {
-    rp_rc rc =
-        rp_fail(r->err, RP_INPUT, "%s:%zu: %.600s", rp_path_name(r->path), r->line, rule);
-    free(rule);
-    return rc;
-}
-
-/* ---- lines and words ---- */
-
-/* Takes the next line and cuts it into words. False at the end. */
-static bool next_line(struct reader *r) {
-    char *line = strsep(&r->rest, "\n"), *word;
-    r->n_words = 0;
-    if (line == NULL)
-        return false;
-    r->line++;
-    while (r->n_words < MAX_WORDS && (word = strsep(&line, " \t\r")) != NULL)
-        if (*word != '\0')
-            r->word[r->n_words++] = word;
-    return true;
-}
-
-/* The same for lines that are not empty. */
-static bool next_words(struct reader *r) {
-    while (next_line(r))
-        if (r->n_words > 0)
-            return true;
-    return false;
-}
-
-static bool word_is(const struct reader *r, int k, const char *text) {
-    return k >= 0 && k < r->n_words && strcmp(r->word[k], text) == 0;
-}
-
-/* ---- values ---- */
-
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-static rp_rc read_number(struct reader *r, int k, double *v) {
-    char *end = NULL;
-    *v = k < r->n_words ? strtod(r->word[k], &end) : 0;
-    if (end == NULL || *end != '\0' || !isfinite(*v))
-        return FAIL(r, "'%.40s' is not a number", k < r->n_words ? r->word[k] : "");
-    return RP_OK;
-}
-
-/* Sets a column to word k. */
-static rp_rc set_col(struct reader *r, uint32_t col, const char *name, int k) {
-    if (r->seen[col])
-        return FAIL(r, "column '%.100s' comes twice", name);
-    r->seen[col] = true;
-    r->n_seen++;
-    return read_number(r, k, &r->x[col]);
-}
-
-static rp_rc set_named(struct reader *r, const char *name, int k) {
-    struct named key = {.name = name};
-    const struct named *at = bsearch(&key, r->named, r->n_cols, sizeof *r->named, by_name);
-    if (at != NULL)
-        return set_col(r, at->col, name, k);
-    return strcmp(name, "ONE") == 0 ? RP_OK
-                                    : FAIL(r, "the model has no column '%.100s'", name);
-}
-
-static rp_rc all_seen(struct reader *r) {
-    for (uint32_t k = 0; k < r->n_cols && r->n_seen < r->n_cols; k++)
-        if (!r->seen[r->named[k].col])
-            return FAIL(r, "the file has no column '%.100s'", r->named[k].name);
-    return RP_OK;
-}
-
-static rp_rc no_solution(struct reader *r) {
-    return FAIL(r, "the file holds no solution");
-}
+#include "solve/exchange/solution_reader.h"
 
 /* ---- glpsol -w: "s mip ROWS COLS STATUS COST", "i ROW VALUE", "j COL VALUE" ---- */
 
-static rp_rc read_glpsol_col(struct reader *r) {
+static rp_rc read_glpsol_col(struct rp_solution_reader *r) {
     double number;
-    rp_rc rc = read_number(r, 1, &number);
+    rp_rc rc = rp_solution_number(r, rp_solution_word_at(r, 1), &number);
     if (rc != RP_OK || number == r->n_cols + 1.0)
         return rc;
     if (!(number >= 1 && number <= r->n_cols) || number != floor(number))
-        return FAIL(r, "the model has no column %.40s", r->word[1]);
-    return set_col(r, (uint32_t)number - 1, r->word[1], 2);
+        return RP_SOLUTION_FAIL(r, "the model has no column %.40s", r->word[1]);
+    return rp_solution_set(r, (uint32_t)number - 1, r->word[1], rp_solution_word_at(r, 2));
 }
 
-static rp_rc read_glpsol(struct reader *r) {
+static rp_rc read_glpsol(struct rp_solution_reader *r) {
     rp_rc rc = RP_OK;
     bool ended = false;
     do {
-        if (word_is(r, 0, "s") && !word_is(r, 1, "mip"))
-            rc = FAIL(r, "this is no solution of a mixed-integer program");
-        else if (word_is(r, 0, "s") && !word_is(r, 4, "o") && !word_is(r, 4, "f"))
-            rc = no_solution(r);
-        else if (word_is(r, 0, "j"))
+        if (rp_solution_word(r, 0, "s") && !rp_solution_word(r, 1, "mip"))
+            rc = RP_SOLUTION_FAIL(r, "this is no solution of a mixed-integer program");
+        else if (rp_solution_word(r, 0, "s") && !rp_solution_word(r, 4, "o") &&
+                 !rp_solution_word(r, 4, "f"))
+            rc = rp_solution_none(r);
+        else if (rp_solution_word(r, 0, "j"))
             rc = read_glpsol_col(r);
-        ended = word_is(r, 0, "e");
-    } while (rc == RP_OK && !ended && next_words(r));
-    return rc == RP_OK ? all_seen(r) : rc;
+        ended = rp_solution_word(r, 0, "e");
+    } while (rc == RP_OK && !ended && rp_solution_words(r));
+    return rc == RP_OK ? rp_solution_all_seen(r) : rc;
 }
 
 /* ---- glpsol -o: a table of rows, then one of columns ---- */
 
 /* A long name stands on a line of its own: number, name, ["*",] activity, bounds. */
-static rp_rc read_report_col(struct reader *r) {
+static rp_rc read_report_col(struct rp_solution_reader *r) {
     char *name = r->word[1];
-    if (r->n_words == 2 && !next_words(r))
-        return FAIL(r, "column '%.100s' has no value", name);
+    if (r->n_words == 2 && !rp_solution_words(r))
+        return RP_SOLUTION_FAIL(r, "column '%.100s' has no value", name);
     bool same_line = r->word[1] == name;
     int k = same_line ? 2 : 0;
-    return set_named(r, name, word_is(r, k, "*") ? k + 1 : k);
+    return rp_solution_set_named(r, name,
+                                 rp_solution_word_at(r, k + rp_solution_word(r, k, "*")));
 }
 
-static rp_rc read_report(struct reader *r) {
+static rp_rc read_report(struct rp_solution_reader *r) {
     rp_rc rc = RP_OK;
     bool columns = false, table = false;
-    while (rc == RP_OK && next_line(r)) {
-        if (word_is(r, 0, "Status:") && !word_is(r, 2, "OPTIMAL") &&
-            !word_is(r, 2, "NON-OPTIMAL"))
-            rc = no_solution(r);
-        else if (word_is(r, 0, "No."))
-            columns = word_is(r, 1, "Column");
+    while (rc == RP_OK && rp_solution_line(r)) {
+        if (rp_solution_word(r, 0, "Status:") && !rp_solution_word(r, 1, "INTEGER"))
+            rc = RP_SOLUTION_FAIL(r, "this is no solution of a mixed-integer program");
+        else if (rp_solution_word(r, 0, "Status:") && !rp_solution_word(r, 2, "OPTIMAL") &&
+                 !rp_solution_word(r, 2, "NON-OPTIMAL"))
+            rc = rp_solution_none(r);
+        else if (rp_solution_word(r, 0, "No."))
+            columns = rp_solution_word(r, 1, "Column");
         else if (r->n_words > 0 && r->word[0][0] == '-')
             table = columns;
         else if (r->n_words == 0)
@@ -163,121 +68,283 @@ static rp_rc read_report(struct reader *r) {
         else if (table && r->n_words >= 2)
             rc = read_report_col(r);
     }
-    return rc == RP_OK ? all_seen(r) : rc;
+    return rc == RP_OK ? rp_solution_all_seen(r) : rc;
 }
 
 /* ---- HiGHS: values between "# Columns" and "# Rows" ---- */
 
-static rp_rc read_highs(struct reader *r) {
-    rp_rc rc = RP_OK;
-    bool primal = false, columns = false;
-    while (rc == RP_OK && next_words(r)) {
-        if (word_is(r, 0, "#")) {
-            primal = primal || word_is(r, 1, "Primal");
-            if (columns)
-                break;
-            columns = primal && word_is(r, 1, "Columns");
-        } else if (columns) {
-            rc = set_named(r, r->word[0], 1);
-        } else if (primal && (word_is(r, 0, "None") || word_is(r, 0, "Infeasible"))) {
-            rc = no_solution(r);
-        }
+/* "# Columns N" is followed by all N columns, name and value; "# Columns -N" by the N that
+ * are not 0, which have their number too. */
+static rp_rc read_highs_columns(struct rp_solution_reader *r) {
+    double announced = 0;
+    uint32_t n = 0;
+    rp_rc rc = rp_solution_number(r, rp_solution_word_at(r, 2), &announced);
+    while (rc == RP_OK && rp_solution_words(r) && !rp_solution_word(r, 0, "#")) {
+        rc = rp_solution_set_named(r, r->word[0], rp_solution_word_at(r, 1));
+        n++;
     }
-    return rc == RP_OK ? all_seen(r) : rc;
+    if (rc == RP_OK && n != fabs(announced))
+        return RP_SOLUTION_FAIL(r, "%" PRIu32 " columns, not %.0f", n, fabs(announced));
+    return rc == RP_OK && !signbit(announced) ? rp_solution_all_seen(r) : rc;
+}
+
+static rp_rc read_highs(struct rp_solution_reader *r) {
+    bool primal = false;
+    while (rp_solution_words(r)) {
+        bool heading = rp_solution_word(r, 0, "#");
+        primal = primal || (heading && rp_solution_word(r, 1, "Primal"));
+        if (primal && heading && rp_solution_word(r, 1, "Columns"))
+            return read_highs_columns(r);
+        if (primal &&
+            (rp_solution_word(r, 0, "None") || rp_solution_word(r, 0, "Infeasible")))
+            return rp_solution_none(r);
+    }
+    return rp_solution_all_seen(r);
+}
+
+/* Style 1: "INDEX [STATUS] LOWER UPPER PRIMAL [DUAL] [TYPE] NAME" in a table "Columns". */
+static rp_rc read_highs_table(struct rp_solution_reader *r) {
+    rp_rc rc = RP_OK;
+    if (!rp_solution_words(r) || !rp_solution_word(r, r->n_words - 1, "Name"))
+        return RP_SOLUTION_FAIL(r, "the table has no column 'Name'");
+    while (rc == RP_OK && rp_solution_words(r) && !rp_solution_word(r, 0, "Rows")) {
+        char *end;
+        const char *second = rp_solution_word_at(r, 1);
+        strtod(second, &end);
+        int primal = end != second && *end == '\0' ? 3 : 4;
+        rc = r->n_words > primal + 1
+                 ? rp_solution_set_named(r, r->word[r->n_words - 1], r->word[primal])
+                 : rp_solution_none(r);
+    }
+    return rc == RP_OK ? rp_solution_all_seen(r) : rc;
 }
 
 /* ---- CBC: "[**] NUMBER NAME VALUE COST" ---- */
 
-static rp_rc read_cbc(struct reader *r) {
+/* "Stopped on time (no integer solution - continuous used)": of the relaxation. */
+static rp_rc read_cbc(struct rp_solution_reader *r) {
     rp_rc rc = RP_OK;
-    for (int k = 0; k < r->n_words; k++)
-        if (strstr(r->word[k], "nfeasible") != NULL)
-            return no_solution(r);
-    while (rc == RP_OK && next_words(r)) {
-        int k = word_is(r, 0, "**");
-        rc = r->n_words > k + 2 ? set_named(r, r->word[k + 1], k + 2)
-                                : FAIL(r, "this line is not: number, name, value, cost");
+    bool relaxed = false;
+    for (int k = 0; k < r->n_words; k++) {
+        if (strstr(r->word[k], "nfeasible") != NULL ||
+            strstr(r->word[k], "nbounded") != NULL)
+            return rp_solution_none(r);
+        relaxed = relaxed || strstr(r->word[k], "(no") != NULL;
+    }
+    if (relaxed)
+        return RP_SOLUTION_FAIL(r, "the file holds no integer solution, only that of the "
+                                   "relaxation");
+    while (rc == RP_OK && rp_solution_words(r)) {
+        int k = rp_solution_word(r, 0, "**");
+        rc = r->n_words > k + 2
+                 ? rp_solution_set_named(r, r->word[k + 1], r->word[k + 2])
+                 : RP_SOLUTION_FAIL(r, "this line is not: number, name, value, cost");
     }
     return rc;
 }
 
+/* ---- Clp, and CBC without integers: "optimal", "Objective value V", then as CBC ---- */
+
+static rp_rc read_clp(struct rp_solution_reader *r) {
+    if (!rp_solution_word(r, 0, "optimal") || !rp_solution_words(r))
+        return rp_solution_none(r);
+    if (!rp_solution_word(r, 0, "Objective"))
+        return RP_SOLUTION_FAIL(r, "this line is not: Objective value");
+    return read_cbc(r);
+}
+
 /* ---- Gurobi and SCIP: "NAME VALUE". SCIP says its status first, or not ---- */
 
-static rp_rc read_gurobi(struct reader *r) {
+static rp_rc read_gurobi(struct rp_solution_reader *r) {
     rp_rc rc = RP_OK;
     do {
         if (r->word[0][0] != '#')
-            rc = set_named(r, r->word[0], 1);
-    } while (rc == RP_OK && next_words(r));
-    return rc == RP_OK ? all_seen(r) : rc;
+            rc = rp_solution_set_named(r, r->word[0], rp_solution_word_at(r, 1));
+    } while (rc == RP_OK && rp_solution_words(r));
+    return rc == RP_OK ? rp_solution_all_seen(r) : rc;
 }
 
-static rp_rc read_scip(struct reader *r) {
+static rp_rc read_scip(struct rp_solution_reader *r) {
     rp_rc rc = RP_OK;
-    if (word_is(r, 0, "solution") && (!next_words(r) || !word_is(r, 0, "objective")))
-        return no_solution(r);
-    while (rc == RP_OK && next_words(r))
-        rc = word_is(r, 0, "no") ? no_solution(r) : set_named(r, r->word[0], 1);
+    if (rp_solution_word(r, 0, "solution") &&
+        (!rp_solution_words(r) || !rp_solution_word(r, 0, "objective")))
+        return rp_solution_none(r);
+    while (rc == RP_OK && rp_solution_words(r))
+        rc = rp_solution_word(r, 0, "no") ? rp_solution_none(r)
+             : r->word[0][0] == '#'
+                 ? RP_OK
+                 : rp_solution_set_named(r, r->word[0], rp_solution_word_at(r, 1));
     return rc;
+}
+
+/* ---- CPLEX: <variable name="NAME" index="I" value="VALUE"/> ---- */
+
+/* The text of an attribute up to `end`, which becomes a string; NULL if there is none. */
+static char *attribute(char *from, const char *end, const char *key) {
+    char *at = from;
+    do
+        at = strstr(at + 1, key);
+    while (at != NULL && at < end && !(at[-1] == ' ' || at[-1] == '\t'));
+    char quote = at != NULL && at < end ? at[strlen(key)] : '\0';
+    char *text = quote == '"' || quote == '\'' ? at + strlen(key) + 1 : NULL;
+    char *close = text != NULL ? strchr(text, quote) : NULL;
+    if (close == NULL || close >= end)
+        return NULL;
+    *close = ' ';
+    return text;
+}
+
+static rp_rc read_cplex_variable(struct rp_solution_reader *r, char *at, const char *end) {
+    char *name = attribute(at, end, "name="), *value = attribute(at, end, "value=");
+    if (name == NULL || value == NULL)
+        return RP_SOLUTION_FAIL(r, "a variable without a name and a value");
+    name[strcspn(name, " ")] = '\0';
+    value[strcspn(value, " ")] = '\0';
+    return rp_solution_set_named(r, name, value);
+}
+
+/* The first solution of the file, which is the best one. */
+static rp_rc read_cplex(struct rp_solution_reader *r) {
+    rp_rc rc = RP_OK;
+    char *line;
+    bool ended = false;
+    while (rc == RP_OK && !ended && (line = rp_solution_raw_line(r)) != NULL) {
+        ended = strstr(line, "</variables>") != NULL;
+        char *stop = ended ? strstr(line, "</variables>") : line + strlen(line);
+        for (char *at = line;
+             rc == RP_OK && (at = strstr(at, "<variable ")) != NULL && at < stop;) {
+            char *close = strchr(at, '>');
+            if (close == NULL)
+                return RP_SOLUTION_FAIL(r, "this variable ends on another line");
+            rc = read_cplex_variable(r, at, close);
+            at = close;
+        }
+    }
+    return rc == RP_OK && !ended ? RP_SOLUTION_FAIL(r, "the variables do not end")
+           : rc == RP_OK         ? rp_solution_all_seen(r)
+                                 : rc;
+}
+
+/* ---- Xpress (.slx): "C NAME VALUE" between NAME and ENDATA ---- */
+
+static rp_rc read_xpress(struct rp_solution_reader *r) {
+    rp_rc rc = RP_OK;
+    while (rc == RP_OK && rp_solution_words(r) && !rp_solution_word(r, 0, "ENDATA"))
+        if (rp_solution_word(r, 0, "C"))
+            rc = rp_solution_set_named(r, rp_solution_word_at(r, 1),
+                                       rp_solution_word_at(r, 2));
+    if (rc == RP_OK && !rp_solution_word(r, 0, "ENDATA"))
+        return RP_SOLUTION_FAIL(r, "the file ends without ENDATA");
+    return rc == RP_OK ? rp_solution_all_seen(r) : rc;
+}
+
+/* ---- lp_solve: "NAME VALUE" under "Actual values of the variables:" ---- */
+
+/* The last table counts: with some options there is one for each better solution. */
+static rp_rc read_lp_solve(struct rp_solution_reader *r) {
+    rp_rc rc = RP_OK;
+    bool table = false;
+    do {
+        if (rp_solution_word(r, 2, "infeasible") || rp_solution_word(r, 3, "infeasible") ||
+            rp_solution_word(r, 3, "unbounded"))
+            rc = rp_solution_none(r);
+        else if (rp_solution_word(r, 0, "Actual")) {
+            table = rp_solution_word(r, 4, "variables:");
+            if (table)
+                rp_solution_forget(r);
+        } else if (r->n_words == 0 || rp_solution_word(r, 0, "Dual"))
+            table = table && r->n_words == 0 && r->n_seen == 0;
+        for (int k = 0; rc == RP_OK && table && k + 1 < r->n_words; k += 2)
+            if (!rp_solution_word(r, 0, "Actual"))
+                rc = rp_solution_set_named(r, r->word[k], r->word[k + 1]);
+    } while (rc == RP_OK && rp_solution_line(r));
+    return rc == RP_OK ? rp_solution_all_seen(r) : rc;
 }
 
 /* ---- which of them it is ---- */
 
-static bool looks_like_glpsol(const struct reader *r) {
-    return word_is(r, 0, "c") || word_is(r, 0, "s");
+static bool looks_like_glpsol(const struct rp_solution_reader *r) {
+    return rp_solution_word(r, 0, "c") || rp_solution_word(r, 0, "s");
 }
-static bool looks_like_report(const struct reader *r) {
-    return word_is(r, 0, "Problem:");
+static bool looks_like_report(const struct rp_solution_reader *r) {
+    return rp_solution_word(r, 0, "Problem:");
 }
-static bool looks_like_highs(const struct reader *r) {
-    return word_is(r, 0, "Model") && word_is(r, 1, "status");
+static bool looks_like_highs(const struct rp_solution_reader *r) {
+    return rp_solution_word(r, 0, "Model") && rp_solution_word(r, 1, "status");
 }
-static bool looks_like_cbc(const struct reader *r) {
-    return word_is(r, r->n_words - 3, "objective") && word_is(r, r->n_words - 2, "value");
+static bool looks_like_cbc(const struct rp_solution_reader *r) {
+    return rp_solution_word(r, r->n_words - 3, "objective") &&
+           rp_solution_word(r, r->n_words - 2, "value");
 }
-static bool looks_like_gurobi(const struct reader *r) {
+static bool looks_like_gurobi(const struct rp_solution_reader *r) {
     return r->n_words > 0 && r->word[0][0] == '#';
 }
-static bool looks_like_scip(const struct reader *r) {
-    return word_is(r, 1, "status:") ||
-           (word_is(r, 0, "objective") && word_is(r, 1, "value:"));
+static bool looks_like_scip(const struct rp_solution_reader *r) {
+    return rp_solution_word(r, 1, "status:") ||
+           (rp_solution_word(r, 0, "objective") && rp_solution_word(r, 1, "value:"));
+}
+
+static bool looks_like_highs_table(const struct rp_solution_reader *r) {
+    return rp_solution_word(r, 0, "Columns") && r->n_words == 1;
+}
+static bool looks_like_clp(const struct rp_solution_reader *r) {
+    static const char *const status[] = {"optimal", "infeasible", "unbounded", "stopped"};
+    for (size_t k = 0; k < sizeof status / sizeof *status; k++)
+        if (rp_solution_word(r, 0, status[k]))
+            return true;
+    return false;
+}
+static bool looks_like_cplex(const struct rp_solution_reader *r) {
+    return strncmp(rp_solution_word_at(r, 0), "<?xml", 5) == 0 ||
+           strncmp(rp_solution_word_at(r, 0), "<CPLEXSolution", 14) == 0;
+}
+static bool looks_like_xpress(const struct rp_solution_reader *r) {
+    return rp_solution_word(r, 0, "NAME");
+}
+static bool looks_like_lp_solve(const struct rp_solution_reader *r) {
+    return (rp_solution_word(r, 0, "Value") && rp_solution_word(r, 2, "objective")) ||
+           rp_solution_word(r, 0, "Actual") || rp_solution_word(r, 0, "This");
 }
 
 static const struct format {
     const char *writer;
-    bool (*looks_like)(const struct reader *r); /* its first line that is not empty */
-    rp_rc (*read)(struct reader *r);
+    bool (*looks_like)(const struct rp_solution_reader *r); /* its first line with words */
+    rp_rc (*read)(struct rp_solution_reader *r);
 } formats[] = {
-    {"glpsol", looks_like_glpsol, read_glpsol}, {"glpsol", looks_like_report, read_report},
-    {"HiGHS", looks_like_highs, read_highs},    {"CBC", looks_like_cbc, read_cbc},
-    {"Gurobi", looks_like_gurobi, read_gurobi}, {"SCIP", looks_like_scip, read_scip},
+    {"glpsol", looks_like_glpsol, read_glpsol},
+    {"glpsol", looks_like_report, read_report},
+    {"HiGHS", looks_like_highs, read_highs},
+    {"HiGHS", looks_like_highs_table, read_highs_table},
+    {"CBC", looks_like_cbc, read_cbc},
+    {"Clp", looks_like_clp, read_clp},
+    {"Gurobi", looks_like_gurobi, read_gurobi},
+    {"SCIP", looks_like_scip, read_scip},
+    {"CPLEX", looks_like_cplex, read_cplex},
+    {"Xpress", looks_like_xpress, read_xpress},
+    {"lp_solve", looks_like_lp_solve, read_lp_solve},
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
-static rp_rc read_any(struct reader *r, const char **writer) {
-    if (!next_words(r))
-        return FAIL(r, "the file is empty");
+static rp_rc read_any(struct rp_solution_reader *r, const char **writer) {
+    if (!rp_solution_words(r))
+        return RP_SOLUTION_FAIL(r, "the file is empty");
     for (int k = 0; k < N_FORMATS; k++)
         if (formats[k].looks_like(r)) {
             *writer = formats[k].writer;
             return formats[k].read(r);
         }
-    return FAIL(r, "this is no solution file of glpsol, HiGHS, CBC, Gurobi or SCIP");
+    return RP_SOLUTION_FAIL(
+        r, "this is no solution file of glpsol, HiGHS, CBC, Clp, Gurobi, SCIP, "
+           "CPLEX, Xpress or lp_solve");
 }
 
 rp_rc rp_solution_parse(char *text, const char *path, uint32_t n_cols, char *const *names,
                         double *x, const char **writer, struct rp_err *err) {
-    struct reader r = {.rest = text, .path = path, .n_cols = n_cols, .x = x, .err = err};
-    r.named = rp_calloc((size_t)n_cols + 1, sizeof *r.named);
-    r.seen = rp_calloc((size_t)n_cols + 1, sizeof *r.seen);
-    for (uint32_t j = 0; j < n_cols; j++) {
-        r.named[j] = (struct named){names[j], j};
-        x[j] = 0;
-    }
-    qsort(r.named, n_cols, sizeof *r.named, by_name);
+    struct rp_solution_reader r = {
+        .rest = text, .path = path, .n_cols = n_cols, .x = x, .err = err};
+    rp_solution_reader_init(&r, names);
     rp_rc rc = read_any(&r, writer);
-    free(r.named);
-    free(r.seen);
+    rp_solution_reader_fini(&r);
     return rc;
 }
 

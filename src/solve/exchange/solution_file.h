@@ -3,15 +3,19 @@
  *
  *   glpsol -w    c, s, i and j lines (glp_write_mip); columns by number
  *   glpsol -o    the printable report (glp_print_mip), of six digits
- *   HiGHS        "Model status", then "# Columns" (solution style 0)
- *   CBC          "Optimal - objective value ...", then number, name, value, cost
- *   Gurobi       "# Objective value = ...", then name, value
- *   SCIP         "objective value: ...", then name, value, (obj:...)
+ *   HiGHS        "Model status", then "# Columns N" (solution style 0), or "# Columns -N"
+ * and the N that are not 0 (style 4); or a table "Columns" (style 1) CBC          "Optimal
+ * - objective value ...", then number, name, value, cost Clp          "optimal", "Objective
+ * value ...", then the same Gurobi       "# Objective value = ...", then name, value SCIP
+ * "objective value: ...", then name, value, (obj:...) CPLEX        XML with <variable name=
+ * value=/> Xpress       .slx: C, name, value between NAME and ENDATA lp_solve     "Actual
+ * values of the variables:", then name, value
  *
- * Files of CBC and SCIP leave out columns that are 0.
+ * Files of CBC, Clp and SCIP and those of HiGHS's style 4 leave out columns that are 0.
  *
  * Sources: GLPK 5.0's reference manual, and files that HiGHS 1.15, CBC 2.10 and SCIP 10
- * have written; Gurobi's format as its manual describes it.
+ * have written; the formats of Gurobi, CPLEX, Xpress and lp_solve as their manuals describe
+ * them.
  *
  * Thread-safe: there is no shared state.
  */
