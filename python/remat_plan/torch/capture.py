@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 
 from . import collectives
 from .boundary import add_boundary
-from .captured import Captured, CapturedOp, Role, Storage, tensors_in
+from .captured import Captured, CapturedOp, LateWrite, Role, Storage, is_tangent, tensors_in
 from .errors import Refused
 
 
@@ -31,6 +31,7 @@ def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]
         role={},
         storage_of={},
         outputs=list(output.args[0]),
+        late_writes=_take_out_writes(module, output.args[0][:num_fwd_outputs]),
     )
     reader = _Reader(captured)
     for node in module.graph.nodes:
@@ -64,6 +65,42 @@ def _write_constant(user: fx.Node, node: fx.Node, value: float) -> None:
     user.kwargs = fx.map_arg(user.kwargs, written)
 
 
+def _take_out_writes(module: fx.GraphModule, forward: list[Any]) -> list[LateWrite]:
+    """Take out the ops at the end of the graph that write to inputs: AOTAutograd has them
+    there for what a custom backward pass changes in place, and all else reads old values."""
+    writes: list[LateWrite] = []
+    needed = {node for node in forward if isinstance(node, fx.Node)}
+    for node in reversed(module.graph.nodes):
+        needed.update(node.all_input_nodes if node in needed else ())
+    for node in module.graph.find_nodes(
+        op="call_function", target=torch.ops.aten.copy_.default
+    ):
+        target, value = node.args[:2]
+        if target.op == "placeholder" and not is_tangent(target) and not node.users:
+            module.graph.erase_node(node)
+            live = _as_found_later(target, needed)
+            value = live if value is target and live else value
+            writes.append(LateWrite(target, value, live, dict(node.meta)))
+    module.recompile()
+    return writes
+
+
+def _as_found_later(target: fx.Node, needed: set[fx.Node]) -> fx.Node | None:
+    """A node of its own for an input where the backward pass reads it. `needed` are the
+    nodes that the forward pass needs; AOTAutograd tags what else belongs to it."""
+    users = [n for n in target.users if n not in needed]
+    late = [n for n in users if n.meta.get("partitioner_tag") != "is_forward"]
+    if not late:
+        return None
+    with target.graph.inserting_before(late[0]):
+        live = target.graph.call_function(torch.ops.aten.alias.default, (target,))
+    live.meta = {"val": target.meta["val"]}
+    for node in late:
+        node.replace_input_with(target, live)
+    return live
+
+
+NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 ATTENTION_WITH_SEEDS_ON_HOST = (
     torch.ops.aten._scaled_dot_product_efficient_attention.default,
     torch.ops.aten._efficient_attention_forward.default,
@@ -115,6 +152,8 @@ class _Reader:
         elif node.op == "call_function":
             if node.target is operator.getitem and node.args[0] in self.op_of:
                 self.item(node)
+            elif is_number(node):
+                self.c.role[node] = Role.VIEW
             elif (base := self.base(node)) is not None:
                 self.c.role[node] = Role.VIEW
                 self.c.storage_of[node] = base
@@ -246,6 +285,11 @@ def _has_effect(node: fx.Node) -> bool:
 def _refuse_unsupported(node: fx.Node) -> None:
     _refuse_values(node)
     target = node.target
+    if target is torch.ops.higher_order.invoke_subgraph:
+        raise Refused(
+            "regions of torch.compiler.nested_compile_region are not planned for Inductor; use "
+            "remat_plan.compile, or call the function without it"
+        )
     if isinstance(target, torch._ops.HigherOrderOperator) and "auto_functionalized" in str(
         target
     ):
@@ -259,15 +303,25 @@ def _refuse_unsupported(node: fx.Node) -> None:
 
 def _refuse_values(node: fx.Node) -> None:
     for leaf in pytree.tree_leaves(node.meta.get("val")):
-        if isinstance(leaf, torch.SymInt | torch.SymFloat | torch.SymBool):
-            if node.op == "placeholder":
-                raise _dynamic_shape(f"the step has the symbolic size {leaf}")
+        if isinstance(leaf, torch.Tensor):
+            _refuse_layout(node, leaf)
+        elif isinstance(leaf, NUMBERS) and not _is_of_inputs(node):
             raise Refused(
                 f"{node.name} is a number that is known only when the step runs ({leaf}); "
                 "keep it in a tensor"
             )
-        if isinstance(leaf, torch.Tensor):
-            _refuse_layout(node, leaf)
+
+
+def _is_of_inputs(node: fx.Node) -> bool:
+    """Is a node a number among the inputs, or arithmetic on such?"""
+    return is_number(node) and not any(
+        tensors_in(a.meta.get("val")) for a in node.all_input_nodes
+    )
+
+
+def is_number(node: fx.Node) -> bool:
+    """Is the value of a node a number, which may be another one in each step?"""
+    return isinstance(node.meta.get("val"), NUMBERS)
 
 
 def _refuse_layout(node: fx.Node, tensor: torch.Tensor) -> None:
@@ -279,7 +333,9 @@ def _refuse_layout(node: fx.Node, tensor: torch.Tensor) -> None:
 
 
 def _dynamic_shape(what: str) -> Refused:
-    return Refused(
+    refused = Refused(
         f"dynamic shape: {what}; compile with dynamic=False, which makes one plan for each "
         "shape"
     )
+    refused.of_a_size = True
+    return refused

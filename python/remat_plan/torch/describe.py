@@ -23,6 +23,16 @@ _DTYPES = {
     torch.int16: "i16",
     torch.int8: "i8",
     torch.uint8: "u8",
+    torch.uint16: "u16",
+    torch.uint32: "u32",
+    torch.uint64: "u64",
+    torch.complex32: "c32",
+    torch.complex64: "c64",
+    torch.complex128: "c128",
+    torch.float8_e4m3fn: "f8e4m3fn",
+    torch.float8_e4m3fnuz: "f8e4m3fnuz",
+    torch.float8_e5m2: "f8e5m2",
+    torch.float8_e5m2fnuz: "f8e5m2fnuz",
     torch.bool: "bool",
 }
 
@@ -47,7 +57,7 @@ def describe(captured: Captured, name: str) -> Graph:
 
 def kept(captured: Captured) -> list[int]:
     """What the caller has at the end: outputs, tangents and gradients."""
-    gradients = captured.made_by_ops(captured.outputs[captured.num_fwd_outputs :])
+    gradients = captured.made_by_ops(captured.late_outputs)
     tangents = captured.ops[captured.boundary].makes
     return sorted({*gradients, *tangents, *captured.returned})
 

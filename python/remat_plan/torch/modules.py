@@ -18,6 +18,7 @@ from torch import fx
 
 from ..plan import Free, Plan, PlanError, Run, SwapIn, SwapOut
 from . import arena, collectives, runtime, swap
+from .capture import is_number
 from .captured import Captured, CapturedOp, Role, tensors_in
 
 RUN = "remat_plan"  # node.meta[RUN] is (FIRST or AGAIN, index of the op) where an op runs
@@ -57,6 +58,7 @@ class _Emitter:
         self.saved: dict[fx.Node, fx.Node] = {}  # node of the forward pass -> placeholder
         for node in captured.inputs:
             self.current[node] = self.placeholder(node)
+        self.given = dict(self.current)  # also after the old value took an input's place
         if self.arena:
             self.buffer = self.allocate(self.arena.bytes)
 
@@ -182,17 +184,32 @@ class _Emitter:
         self.graph = self.backward
         for node in self.c.tangents:
             self.current[node] = self.placeholder(node)
+        for write in self.c.late_writes:
+            if write.live is not None:
+                self.current[write.live] = self.here(self.given[write.target])
 
     def finish(self) -> tuple[fx.GraphModule, fx.GraphModule]:
         outputs = self.c.outputs[self.c.num_fwd_outputs :]
         gradients = [self.value(o) if isinstance(o, fx.Node) else o for o in outputs]
+        for write in self.c.late_writes:
+            target, value = self.here(self.given[write.target]), self.value(write.value)
+            self.call(
+                torch.ops.aten.copy_.default,
+                (target, value),
+                like=write.target,
+                name="late_write",
+            )
         for carrier in list(self.leaving):
             self.end_copy_out(carrier)
         self.backward.output(tuple(gradients))
-        saved = sorted(self.saved, key=lambda n: (_is_object(n), self.is_unchecked(n)))
-        self.forward.output((*self.fwd_outputs, *saved))
+        numbers = [node for node in self.saved if is_number(node)]
+        others = [node for node in self.saved if not is_number(node)]
+        others.sort(key=lambda n: (_is_object(n), self.is_unchecked(n)))
+        objects = [node for node in others if _is_object(node)]
+        tensors = others[: len(others) - len(objects)]
+        self.forward.output((*self.fwd_outputs, *tensors, *objects, *numbers))
         start = next(iter(self.backward.nodes))
-        for node in saved:
+        for node in (*numbers, *tensors, *objects):  # the order that AOTAutograd wants
             start.prepend(self.saved[node])
         for node in self.old_values:
             if not node.users:

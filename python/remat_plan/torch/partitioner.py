@@ -41,7 +41,7 @@ from .captured import Captured, CapturedOp
 from .collectives import is_collective, is_wait
 from .crossing import Crossing, crossing
 from .errors import Refused
-from .overwrites import put_back, take_out
+from .overwrites import put_back, put_back_late, take_out
 from .planner import Options, Planned, make_plan
 from .report import Report
 
@@ -83,12 +83,13 @@ class Partitioner(CustomPartitionerFn):
         def split(captured: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
             _mark(captured, crossing(captured, plan))
             put_back(captured, overwrites)
+            put_back_late(captured)
             return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
 
         with together(gm) as ranks:
             captured = capture(gm, facts["num_fwd_outputs"] + len(overwrites.names), static)
             _run_once_what_cannot_be_replayed(captured)
-            planned = make_plan(captured, self.planning, started, split, ranks)
+            planned = make_plan(captured, self.planning, started, split, ranks, _real_inputs())
         self.planned.append(planned)
         _warn_of_differences(planned)
         return planned.forward, planned.backward
@@ -120,6 +121,14 @@ def saved_by_modules(planned: Planned) -> set[str]:
     saved = output.args[0][planned.captured.num_fwd_outputs :]
     made = [n for n in saved if isinstance(n, fx.Node) and STORAGE in n.meta]
     return {planned.captured.storages[node.meta[STORAGE]].name for node in made}
+
+
+def _real_inputs() -> Sequence[Any]:
+    """The arguments of the graph that Inductor compiles."""
+    from torch._inductor.virtualized import NullHandler, V
+
+    inputs = V.real_inputs
+    return () if isinstance(inputs, NullHandler) else inputs
 
 
 def _run_once_what_cannot_be_replayed(captured: Captured) -> None:

@@ -85,6 +85,18 @@ def test_a_device_model_gives_times(tmp_path: Path) -> None:
     assert sum(op.time_ns for op in graph.ops) > 0
 
 
+def test_a_device_model_knows_8_bits_and_complex_numbers(tmp_path: Path) -> None:
+    def loss(m: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
+        h = m(x.to(torch.float8_e4m3fn).to(torch.bfloat16)).double()
+        return torch.fft.fft(h.float()).abs().square().sum() + h.sum()
+
+    model = torch.nn.Linear(8, 8, dtype=torch.bfloat16)
+    x = torch.randn(4, 8, dtype=torch.bfloat16)
+    graph = remat_plan.export(model, loss, (x,), tmp_path / "g.json", times="a100-40g")
+    assert {"f8e4m3fn", "c64", "f64"} <= {tensor.dtype for tensor in graph.tensors}
+    assert all(op.time_ns > 0 for op in graph.ops if op.kind != "remat_plan.boundary")
+
+
 def test_a_model_that_takes_no_memory_has_the_same_graph(tmp_path: Path) -> None:
     def graph(device: str) -> Graph:
         with torch.device(device):
