@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 
 from . import collectives
 from .boundary import add_boundary
-from .captured import Captured, CapturedOp, Role, Storage, tensors_in
+from .captured import Captured, CapturedOp, Role, Storage, allocated, tensors_in
 from .errors import Refused
 
 
@@ -183,11 +183,8 @@ class _Reader:
         return x
 
     def device_bytes(self, tensor: torch.Tensor) -> int:
-        """What a storage takes on the device; CUDA's allocator rounds up to 512 bytes."""
-        if tensor.device != self.c.device:
-            return 0
-        n = int(tensor.untyped_storage().nbytes())
-        return -(-n // 512) * 512 if tensor.is_cuda else n
+        """What a storage takes on the device of the step."""
+        return allocated(tensor) if tensor.device == self.c.device else 0
 
 
 def _identity(tensor: torch.Tensor) -> int:

@@ -26,7 +26,7 @@ from .. import cache
 from ..graph import Device, Graph
 from ..program import profile_device
 from . import collectives, runtime
-from .captured import Captured, Role
+from .captured import Captured, Role, allocated, tensors_in
 from .meter import timing_event
 
 Times = str | Callable[[Graph], Graph]
@@ -38,10 +38,12 @@ LINK_COPIES = 9  # in each direction
 
 @dataclass(frozen=True)
 class Measurement:
-    """One entry for each op of the graph; `device` if its host link was measured."""
+    """One entry for each op of the graph, and the bytes of each tensor's real storage, which
+    can be larger than the traced one; `device` if its host link was measured."""
 
     times_ns: Sequence[int]
     workspace_bytes: Sequence[int]
+    storage_bytes: Sequence[int]
     device: Device | None
 
 
@@ -66,7 +68,7 @@ def _with_measurement(captured: Captured, graph: Graph) -> Graph:
     name = _device_name(captured.device)
     key = [graph.sha256, name, torch.__version__, str(torch.get_num_threads())]
     entry = cache.Entry("times", key)
-    measured = _read(entry, len(graph.ops))
+    measured = _read(entry, graph)
     if measured is None:
         measured = measure(captured)
         entry.write(asdict(measured))
@@ -75,22 +77,27 @@ def _with_measurement(captured: Captured, graph: Graph) -> Graph:
         replace(op, workspace_bytes=n)
         for op, n in zip(timed.ops, measured.workspace_bytes, strict=True)
     ]
-    return replace(timed, ops=ops, device=measured.device)
+    tensors = [
+        replace(t, bytes=max(t.bytes, n))
+        for t, n in zip(timed.tensors, measured.storage_bytes, strict=True)
+    ]
+    return replace(timed, tensors=tensors, ops=ops, device=measured.device)
 
 
 def _device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device.type)
 
 
-def _read(entry: cache.Entry, n_ops: int) -> Measurement | None:
+def _read(entry: cache.Entry, graph: Graph) -> Measurement | None:
     data = entry.read()
     try:
         device = data.pop("device") if data else None
         measured = Measurement(**(data or {}), device=Device(**device) if device else None)
     except (TypeError, KeyError):
         return None
-    n = len(measured.times_ns), len(measured.workspace_bytes)
-    return measured if n == (n_ops, n_ops) else None
+    n = (len(measured.times_ns), len(measured.workspace_bytes), len(measured.storage_bytes))
+    n_ops = len(graph.ops)
+    return measured if n == (n_ops, n_ops, len(graph.tensors)) else None
 
 
 # ---- measuring ----
@@ -106,7 +113,7 @@ def measure(captured: Captured) -> Measurement:
         device = _link(captured.device) if captured.device.type == "cuda" else None
     times = [run.times_ns.get(op.node, 0) for op in captured.ops]
     workspaces = [run.workspace_bytes.get(op.node, 0) for op in captured.ops]
-    return Measurement(times, workspaces, device)
+    return Measurement(times, workspaces, run.storage_bytes, device)
 
 
 @contextmanager
@@ -133,6 +140,8 @@ class _OneByOne:
         self.values: dict[fx.Node, Any] = {}
         self.times_ns: dict[fx.Node | None, int] = {}
         self.workspace_bytes: dict[fx.Node | None, int] = {}
+        self.makes = {op.node: op.makes for op in captured.ops}
+        self.storage_bytes = [storage.bytes for storage in captured.storages]
 
     def all(self) -> None:
         nodes = [n for n in self.c.module.graph.nodes if n in self.c.role]
@@ -184,6 +193,7 @@ class _OneByOne:
             result = node.target(*args, **kwargs)  # type: ignore[operator]
             times.append(time.perf_counter_ns() - begin)
         self.times_ns[node] = int(median(times[1:]))
+        self.note_storages(node, result)
         return result
 
     def time_on_cuda(self, node: fx.Node, args: Any, kwargs: Any) -> Any:
@@ -203,7 +213,16 @@ class _OneByOne:
         self.times_ns[node] = int(median(a.elapsed_time(b) for a, b in pairs) * 1e6)
         peak = torch.cuda.max_memory_allocated(self.c.device)
         self.workspace_bytes[node] = peak - torch.cuda.memory_allocated(self.c.device)
+        self.note_storages(node, result)
         return self.park(result)
+
+    def note_storages(self, node: fx.Node, result: Any) -> None:
+        """What the storages that an op made really take."""
+        made = {t.untyped_storage()._cdata: t for t in tensors_in(result)}
+        if len(made) == len(self.makes[node]):  # else we cannot tell which is which
+            for x, tensor in zip(self.makes[node], made.values(), strict=True):
+                if tensor.device == self.c.device:
+                    self.storage_bytes[x] = max(self.storage_bytes[x], allocated(tensor))
 
 
 def _has_room(captured: Captured) -> bool:

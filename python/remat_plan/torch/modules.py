@@ -58,7 +58,7 @@ class _Emitter:
         for node in captured.inputs:
             self.current[node] = self.placeholder(node)
         if self.arena:
-            self.buffer = self.allocate(self.arena.bytes)
+            self.buffer = self.room(self.arena.bytes)
 
     # ---- steps ----
 
@@ -124,7 +124,7 @@ class _Emitter:
             return op.node.target, {}
         values = tensors_in(op.node.meta["val"])
         nodes = [
-            self.place(places[x], value, op.node)
+            self.place(self.buffer, places[x], value, op.node)
             for x, value in zip(op.makes, values, strict=True)
         ]
         return direct.function, dict(zip(direct.outs, nodes, strict=True))
@@ -133,7 +133,7 @@ class _Emitter:
         """Copy outputs that were made outside of the arena to their places."""
         for x in sorted(places.keys() - self.present):
             for carrier in self.carriers(x):
-                place = self.place(places[x], carrier.meta["val"], carrier)
+                place = self.place(self.buffer, places[x], carrier.meta["val"], carrier)
                 args = (place, self.current[carrier])
                 self.current[carrier] = self.call(arena.put, args, like=carrier)
 
@@ -156,14 +156,18 @@ class _Emitter:
             self.leaving[carrier] = None
 
     def swap_in(self, x: int, at: int | None) -> None:
-        for carrier in self.c.storages[x].carriers:
-            if carrier in self.hosts:
-                host = self.here(self.hosts[carrier])
-                device = carrier.meta["val"].device
-                place = None if at is None else self.place(at, carrier.meta["val"], carrier)
-                args = (host, device, place)
-                self.current[carrier] = self.call(swap.copy_in, args, like=carrier)
-                self.arriving.add(carrier)
+        """To an address in the arena, or to new memory for all that lies in the storage."""
+        carriers = [c for c in self.c.storages[x].carriers if c in self.hosts]
+        buffer = self.buffer
+        if carriers and at is None:
+            value = carriers[0].meta["val"]
+            buffer, at = self.room(_storage_bytes(value), value.device), 0
+        for carrier in carriers:
+            assert at is not None
+            place = self.place(buffer, at, carrier.meta["val"], carrier)
+            args = (self.here(self.hosts[carrier]), place)
+            self.current[carrier] = self.call(swap.copy_in, args, like=carrier)
+            self.arriving.add(carrier)
         self.present.add(x)
 
     def cross(self) -> None:
@@ -174,7 +178,7 @@ class _Emitter:
             # The caller overwrites the input now; only later readers need the old value.
             old = (self.current[node],)
             self.current[node] = self.call(
-                torch.ops.aten.clone.default, old, like=node, name=f"{node.name}_old"
+                runtime.old_value, old, like=node, name=f"{node.name}_old"
             )
             self.old_values.append(self.current[node])
         for x in list(self.views):
@@ -299,22 +303,22 @@ class _Emitter:
             state.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device="cpu")
         return state
 
-    def allocate(self, n_bytes: int) -> fx.Node:
-        """The arena of one step."""
-        device = self.c.device
-        buffer = self.graph.call_function(
-            torch.empty, (n_bytes,), {"dtype": torch.uint8, "device": device}
-        )
+    def room(self, n_bytes: int, device: torch.device | None = None) -> fx.Node:
+        """New memory on the device of the step, or on another."""
+        device = device or self.c.device
+        buffer = self.graph.call_function(runtime.room, (n_bytes, device))
         values = [t for n in self.c.inputs for t in tensors_in(n.meta.get("val"))]
         with values[0].fake_mode:  # type: ignore[attr-defined]
             buffer.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device=device)
         return buffer
 
-    def place(self, address: int, value: torch.Tensor, like: fx.Node) -> fx.Node:
-        """A view of the arena for a tensor like `value`."""
-        assert self.buffer is not None
+    def place(
+        self, buffer: fx.Node | None, address: int, value: torch.Tensor, like: fx.Node
+    ) -> fx.Node:
+        """The place of a tensor like `value` in the arena, or in memory of its own."""
+        assert buffer is not None
         layout = (tuple(value.shape), value.stride(), value.storage_offset(), value.dtype)
-        args = (self.here(self.buffer), address, *layout)
+        args = (self.here(buffer), address, _storage_bytes(value), *layout)
         placed = self.call(arena.place, args, like=like, name=f"{like.name}_place")
         placed.meta["val"] = value
         return placed
@@ -332,6 +336,10 @@ class _Emitter:
 def _is_object(saved: fx.Node) -> bool:
     """True for what is no tensor, such as a device mesh. AOTAutograd wants these last."""
     return not isinstance(saved.meta.get("val"), torch.Tensor)
+
+
+def _storage_bytes(value: torch.Tensor) -> int:
+    return int(value.untyped_storage().nbytes())
 
 
 def _on_host(value: torch.Tensor) -> torch.Tensor:

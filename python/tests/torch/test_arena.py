@@ -17,7 +17,7 @@ from torch.utils import _pytree as pytree
 import remat_plan
 from remat_plan import Device, Graph, Plan
 from remat_plan.plan import Free, Run, SwapIn
-from remat_plan.torch import arena, planner
+from remat_plan.torch import arena, planner, runtime
 from remat_plan.torch.api import Step, capture_step
 from remat_plan.torch.describe import describe
 from remat_plan.torch.modules import RUN
@@ -70,7 +70,7 @@ class Places(fx.Interpreter):
             args, kwargs = self.fetch_args_kwargs_from_env(node)
             self.watch.run(node.meta[RUN][1], args, kwargs)
         value = super().run_node(node)
-        if node.target is torch.empty:
+        if node.target is runtime.room and not self.watch.arena.numel():
             self.watch.arena = value
         return value
 
@@ -118,15 +118,17 @@ class Watch:
             x = self.captured.storage_of.get(node) if isinstance(node, fx.Node) else None
             if x is None or not isinstance(value, torch.Tensor):
                 continue
-            begin = self.arena.data_ptr()
-            address = value.untyped_storage().data_ptr()
+            storage, traced = value.untyped_storage(), node.meta["val"]
+            address = storage.data_ptr() - self.arena.data_ptr()
+            is_inside = 0 <= address < self.arena.numel()
             if self.graph.producers[x] is None or self.graph.tensors[x].bytes == 0:
-                assert address != begin, f"{node} is in the arena"
+                assert not is_inside, f"{node} is in the arena"
                 self.outside += 1
             else:
-                skipped = node.meta["val"].storage_offset() * value.itemsize
-                assert address == begin, f"{node} is not in the arena"
-                assert value.data_ptr() - begin - skipped == self.at[x], f"{node} is elsewhere"
+                assert is_inside, f"{node} is not in the arena"
+                assert address == self.at[x], f"{node} is elsewhere"
+                assert storage.nbytes() == traced.untyped_storage().nbytes()
+                assert value.storage_offset() == traced.storage_offset()
                 self.inside += 1
 
 

@@ -17,7 +17,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import remat_plan
 from remat_plan import Graph, Plan, check
 from remat_plan.plan import Free, Run, SwapIn, SwapOut
-from remat_plan.torch import swap
+from remat_plan.torch import runtime, swap
 from remat_plan.torch.api import Step, capture_step
 from remat_plan.torch.capture import move_seeds_to_host
 from remat_plan.torch.captured import Captured
@@ -215,16 +215,16 @@ def test_swaps_are_carried_out(device: str) -> None:
 def test_memory_for_a_copy_is_not_filled(monkeypatch: pytest.MonkeyPatch) -> None:
     """With deterministic algorithms the CPU would fill what the copy overwrites."""
     fills: list[bool] = []
-    real = torch.empty_strided
+    real = torch.empty
 
     def recorded(*a: Any, **k: Any) -> Tensor:
         fills.append(torch.utils.deterministic.fill_uninitialized_memory)
         return real(*a, **k)
 
-    monkeypatch.setattr(torch, "empty_strided", recorded)
+    monkeypatch.setattr(torch, "empty", recorded)
     for setting in (True, False):
         monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", setting)
-        swap.copy_in(torch.ones(3), torch.device("cpu"))
+        runtime.room(3, torch.device("cpu"))
         assert torch.utils.deterministic.fill_uninitialized_memory == setting
     assert fills == [False, False]
 
