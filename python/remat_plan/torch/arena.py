@@ -58,7 +58,7 @@ def place(
     torch.autograd.graph.increment_version(arena)
     storage = arena.untyped_storage()[address : address + n_bytes]
     empty = torch.empty(0, dtype=dtype, device=arena.device)
-    return empty.set_(storage, offset, shape, stride)  # type: ignore[call-overload]
+    return empty.set_(storage, offset, shape, stride)
 
 
 def put(place: torch.Tensor, value: torch.Tensor) -> torch.Tensor:

@@ -60,8 +60,8 @@ OF_LOSSES = """
 # Wrong in other layouts: these kernels take their outputs for contiguous, or make new ones.
 ONLY_CONTIGUOUS = """
     _log_softmax _log_softmax_backward_data _softmax _softmax_backward_data avg_pool3d
-    avg_pool3d_backward col2im gelu im2col log_sigmoid_forward nll_loss2d_backward
-    upsample_bicubic2d upsample_bicubic2d_backward upsample_bilinear2d
+    avg_pool3d_backward col2im gelu im2col log_sigmoid_forward upsample_bicubic2d
+    upsample_bicubic2d_backward upsample_bilinear2d
 """
 
 

@@ -31,10 +31,12 @@ def room(n_bytes: int, device: torch.device) -> torch.Tensor:
 
 def old_value(tensor: torch.Tensor) -> torch.Tensor:
     """A copy of the whole storage that the tensor looks into, and the same view of it."""
-    storage = tensor.untyped_storage().clone()
+    n_bytes = tensor.untyped_storage().nbytes()
+    copy = room(n_bytes, tensor.device)
+    copy.untyped_storage().copy_(tensor.untyped_storage())
     empty = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
     layout = (tensor.storage_offset(), tensor.shape, tensor.stride())
-    return empty.set_(storage, *layout)  # type: ignore[call-overload]
+    return empty.set_(copy.untyped_storage(), *layout)
 
 
 def repeats(tensor: torch.Tensor) -> bool:

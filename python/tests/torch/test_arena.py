@@ -10,8 +10,9 @@ import harness
 import models
 import pytest
 import torch
+import torch.nn.functional as F
 from random_plans import random_plan
-from torch import fx
+from torch import fx, nn
 from torch.utils import _pytree as pytree
 
 import remat_plan
@@ -20,6 +21,7 @@ from remat_plan.plan import Free, Run, SwapIn
 from remat_plan.torch import arena, planner, runtime
 from remat_plan.torch.api import Step, capture_step
 from remat_plan.torch.describe import describe
+from remat_plan.torch.meter import LiveBytes
 from remat_plan.torch.modules import RUN
 from remat_plan.torch.planner import Planned, _Compilation, as_boxed
 
@@ -261,3 +263,116 @@ def test_what_cannot_be_is_refused() -> None:
         remat_plan.torch.inductor(budget="60%", storage="arena")
     with pytest.raises(remat_plan.torch.Refused, match="not 'heap'"):
         remat_plan.torch.Options(budget="60%", storage="heap")  # type: ignore[arg-type]
+
+
+# ---- ops that address a storage, and other traps ----
+
+
+class Steps(nn.Module):
+    """Layers, each followed by the same function."""
+
+    def __init__(self, function: Any, *layers: nn.Module) -> None:
+        super().__init__()
+        self.function, self.layers = function, nn.ModuleList(layers)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers:
+            x = self.function(torch.tanh(layer(x)))
+        return x
+
+
+def pooled(x: torch.Tensor) -> torch.Tensor:
+    columns = F.unfold(F.avg_pool2d(x, 3, 1, 1), 3, padding=1)
+    x = F.pixel_shuffle(F.fold(columns, x.shape[-2:], 3, padding=1), 2)
+    x = F.max_pool2d(x, 2) + F.adaptive_avg_pool2d(x, 1)
+    return x.repeat(1, 4, 2, 2)[..., :8, :8]
+
+
+def written(x: torch.Tensor) -> torch.Tensor:
+    wide = torch.cat([x, x * 2], 1)
+    y = torch.slice_scatter(wide[:, 3:19], x[:, :2] * 3, 1, 1, 3)  # a part of a storage
+    y = y + y.as_strided((16, 1), (32, 1), 5).sin()
+    y[:, :4] = x[:, 4:8]
+    y = torch.diagonal_scatter(y, x[0].cos())
+    windows = y.contiguous().as_strided((60, 4), (4, 1), 2).unfold(1, 2, 1).mean()
+    return torch.select_scatter(y, x[1], 0, 2).tanh() + windows
+
+
+def spectral(x: torch.Tensor) -> torch.Tensor:
+    spectrum = torch.fft.rfft(x)
+    angles = torch.view_as_real(spectrum * spectrum.conj()).mean(-1).tanh()
+    return torch.fft.irfft(spectrum * torch.polar(torch.ones_like(angles), angles), n=16)
+
+
+def factored(x: torch.Tensor) -> torch.Tensor:
+    spread = torch.diag(torch.arange(1.0, 33.0, 2.0))
+    q, r = torch.linalg.qr(x + spread)
+    u, s, v = torch.linalg.svd(x + spread)
+    e, w = torch.linalg.eigh(x + x.T + 4 * spread)
+    return (q @ r.tanh() + (u * s.log()) @ v + (w * e.tanh()) @ w.T).tanh()
+
+
+def checked(x: torch.Tensor) -> torch.Tensor:
+    torch._assert_async((x.abs() < 100).all(), "too large")
+    top, where = x.topk(4)
+    ones = F.one_hot(where[:, 0], 16) * x.sort(1)[0]
+    return ones + x.scatter(1, where, top.sin()) + x.mean(1, keepdim=True).expand(16, 16)
+
+
+def squares(model: Any, *args: Any) -> torch.Tensor:
+    return model(*args).square().mean()
+
+
+def chain_of(function: Any) -> tuple[nn.Module, tuple[torch.Tensor]]:
+    torch.manual_seed(0)
+    if function is not pooled:
+        return Steps(function, *(nn.Linear(16, 16) for _ in range(3))), (torch.randn(16, 16),)
+    layers = (nn.Conv2d(8, 8, 3, padding=1) for _ in range(3))
+    return Steps(function, *layers), (torch.randn(2, 8, 8, 8),)
+
+
+@pytest.mark.parametrize("function", [pooled, written, spectral, factored, checked])
+def test_ops_see_a_storage_of_their_own(function: Any) -> None:
+    model, args = chain_of(function)
+    if function is pooled:
+        model = model.to(memory_format=torch.channels_last)
+        args = (args[0].to(memory_format=torch.channels_last),)
+    wanted = harness.train(model, harness.plain_step(model, squares), args, steps=2)
+    step = in_arena(model, squares, args, 0.8, options=("--ignore-clock",))
+    assert harness.differences(wanted, harness.train(model, step, args, steps=2)) == []
+    report = step.report()
+    assert report.requested_peak_bytes is not None
+    assert report.requested_peak_bytes <= report.planned_peak_bytes
+
+
+def test_a_swap_keeps_the_layout_in_the_storage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`as_strided` counts from the beginning of the storage, also after a swap."""
+    model, args = chain_of(written)
+    wanted = harness.train(model, harness.plain_step(model, squares), args, steps=2)
+    monkeypatch.setattr(planner, "find_plan", lambda c, graph, _: random_plan(c, graph, 1))
+    step = remat_plan.compile(model, squares, budget="100%", times=harness.fixed_costs)
+    assert harness.differences(wanted, harness.train(model, step, args, steps=2)) == []
+    swapped = step.report().swapped
+    assert any("slice_scatter" in name for name in swapped)
+
+
+def test_a_second_backward_pass_is_refused() -> None:
+    model, args = chain_of(pooled)
+    loss = in_arena(model, squares, args)(*args)
+    loss.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_a_storage_in_an_arena_counts_once_and_holds_it() -> None:
+    with LiveBytes() as live:
+        buffer = torch.empty(1024, dtype=torch.uint8)
+        place = arena.place(buffer, 512, 256, (8, 4), (4, 1), 2, torch.float32)
+        place = place.fill_(1)
+        assert place.untyped_storage().nbytes() == 256
+        assert buffer[520:524].view(torch.float32).item() == 1
+        assert live.live == live.peak == 1024
+        del buffer
+        assert live.live == 1024
+        del place
+    assert live.live == 0

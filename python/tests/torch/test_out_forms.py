@@ -50,6 +50,10 @@ def up(n: int, *more: Any) -> tuple[Any, Any]:
 PADDED = (lambda t: (t(2, 3, 6), [1, 2]), lambda t: (t(2, 3, 9), t(2, 3, 6), [1, 2]))
 
 
+def each(names: str, example: Any) -> dict[str, Any]:
+    return dict.fromkeys(names.split(), example)
+
+
 def with_backward(name: str, pair: tuple[Any, Any]) -> dict[str, Any]:
     return {name: pair[0], f"{name}_backward": pair[1]}
 
@@ -80,10 +84,10 @@ TARGET, TARGET2 = rows(1, 0, 4, 2), torch.arange(72).view(2, 6, 6) % 3
 # By op a function from what makes a tensor to the arguments. Those by name come last, in a
 # dictionary.
 EXAMPLES: dict[str, Callable[[Make], Any]] = {
-    **dict.fromkeys(out_forms.UNARY.split(), one),
+    **each(out_forms.UNARY, one),
     "gelu": one,
-    **dict.fromkeys(out_forms.BINARY.split(), two),
-    **dict.fromkeys(out_forms.OF_THREE.split(), lambda t: (*two(t), t(4, 5))),
+    **each(out_forms.BINARY, two),
+    **each(out_forms.OF_THREE, lambda t: (*two(t), t(4, 5))),
     "where.self": lambda t: (t(4, 5) == t(4, 1), *two(t)),
     # with numbers
     "clamp": lambda t: (*one(t), -1, 1),
@@ -95,13 +99,13 @@ EXAMPLES: dict[str, Callable[[Make], Any]] = {
     "round.decimals": lambda t: (*one(t), {"decimals": 1}),
     "softplus_backward": lambda t: (*two(t), 1, 20),
     "threshold": lambda t: (*one(t), 0, 2),
-    **dict.fromkeys(
+    **each(
         "clamp_max clamp_min eq.Scalar ge.Scalar gt.Scalar le.Scalar lt.Scalar ne.Scalar "
-        "pow.Tensor_Scalar".split(),
+        "pow.Tensor_Scalar",
         lambda t: (*one(t), 2),
     ),
-    **dict.fromkeys(
-        "hardshrink_backward lerp.Scalar softshrink_backward threshold_backward".split(),
+    **each(
+        "hardshrink_backward lerp.Scalar softshrink_backward threshold_backward",
         lambda t: (*two(t), 0.5),
     ),
     # over dimensions
@@ -109,13 +113,13 @@ EXAMPLES: dict[str, Callable[[Make], Any]] = {
     "_softmax": lambda t: (*one(t), 0, False),
     "_log_softmax_backward_data": softmaxed,
     "_softmax_backward_data": softmaxed,
-    **dict.fromkeys(("all", "any"), one),
-    **dict.fromkeys(
-        "all.dim any.dim argmax argmin cumprod cumsum max.dim min.dim prod.dim_int".split(),
+    **each("all any", one),
+    **each(
+        "all.dim any.dim argmax argmin cumprod cumsum max.dim min.dim prod.dim_int",
         lambda t: (*one(t), 1),
     ),
-    **dict.fromkeys(
-        "all.dims amax amin any.dims mean.dim sum.dim_IntList".split(),
+    **each(
+        "all.dims amax amin any.dims mean.dim sum.dim_IntList",
         lambda t: (t(3, 4, 5), [0, 2], True),
     ),
     "linalg_vector_norm": lambda t: (*one(t), 2, [0]),
@@ -185,10 +189,6 @@ EXAMPLES: dict[str, Callable[[Make], Any]] = {
         weight_of(t(4, 5), TARGET, aten.nll_loss_forward),
     ),
     "nll_loss2d_forward": lambda t: (t(*IMAGE), TARGET2, None, 1, -100),
-    "nll_loss2d_backward": lambda t: (
-        *(t(), t(*IMAGE), TARGET2, None, 1, -100),
-        weight_of(t(*IMAGE), TARGET2, aten.nll_loss2d_forward),
-    ),
 }
 
 
