@@ -62,9 +62,30 @@ def place(
 
 
 def put(place: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Copy a result to its place."""
+    """Copy a result to its place, and keep its strides."""
+    place = runtime.laid_out(place, value, int(value.storage_offset()))
     runtime.distinct(place, place).copy_(runtime.distinct(value, place))
     return place
+
+
+def write(
+    op: Any, out_form: Any, outs: Sequence[str], strides: list[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Run an op so that it writes to the places named `outs`, by its out form or else by a
+    conversion. If what it reads is laid out in another way than was traced, with `strides`,
+    its result may be too: then it is copied."""
+    if strides_of(args) == strides:
+        return (out_form or convert)(*args, **kwargs)
+    places = [kwargs.pop(name) for name in outs]
+    made = tensors_in(op(*args, **kwargs))
+    put_there = [put(*pair) for pair in zip(places, made, strict=True)]
+    return put_there if len(put_there) > 1 else put_there[0]
+
+
+def strides_of(args: Sequence[Any]) -> list[Any]:
+    """Of the tensors among arguments, also those in lists."""
+    each = (a if isinstance(a, list | tuple) else (a,) for a in args)
+    return [t.stride() for group in each for t in group if isinstance(t, torch.Tensor)]
 
 
 def convert(value: torch.Tensor, *_: Any, out: torch.Tensor, **__: Any) -> torch.Tensor:
@@ -125,10 +146,10 @@ def _to_be_copied(graph: Graph, op: CapturedOp, outside: frozenset[int]) -> int:
 
 @dataclass(frozen=True)
 class Writer:
-    """A function that writes all outputs of an op: `outs` are the names of its arguments
-    for them, in order."""
+    """The overload that writes all outputs of an op, or None for a conversion: `outs` are
+    the names of its arguments for them, in order."""
 
-    function: Callable[..., Any]
+    out_form: Callable[..., Any] | None
     outs: tuple[str, ...]
 
 
@@ -138,7 +159,7 @@ def find_writer(op: CapturedOp) -> Writer | None:
     if op.node is None or not tensors or any(map(runtime.repeats, tensors)):
         return None
     if op.node.target in CONVERSIONS:
-        return Writer(convert, ("out",))
+        return Writer(None, ("out",))
     if not may_write(op.kind, all(t.is_contiguous() for t in tensors)):
         return None
     writer = out_form(op.node.target, tensors[0].device.type.upper())

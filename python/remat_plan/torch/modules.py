@@ -87,8 +87,10 @@ class _Emitter:
         if op.random_on is not None and first and i in self.rerun:
             self.states[i] = self.save_state(node, op.random_on)
         args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
-        function, into = self.writer(op, places)
-        kwargs = {**kwargs, **into}
+        function: Any = node.target
+        if writing := self.writer(op, places):
+            function, args = arena.write, (*writing[0], *args)
+            kwargs = {**kwargs, **writing[1]}
         name = node.name if first else f"{node.name}_again"
         if op.random_on is not None and not first:
             replayed = (self.here(self.states[i]), op.random_on, function, *args)
@@ -100,7 +102,7 @@ class _Emitter:
             wait = collectives.wait_for(node.meta["val"])
             made = self.call(wait, (made,), like=node, name=f"{node.name}_done")
         self.take_outputs(op, made)
-        if not into:
+        if not writing:
             self.put(op, places)
         self.ran.add(i)
         self.present.update(op.makes)
@@ -116,18 +118,23 @@ class _Emitter:
                 got = self.call(operator.getitem, (made, item.args[1]), like=item)
                 self.current[item] = got
 
-    def writer(self, op: CapturedOp, places: dict[int, int]) -> tuple[Any, dict[str, Any]]:
-        """What to call for an op, and its outputs' places if it writes there directly."""
+    def writer(
+        self, op: CapturedOp, places: dict[int, int]
+    ) -> tuple[tuple[Any, ...], dict[str, fx.Node]] | None:
+        """The first arguments of `arena.write` for an op that writes its outputs directly,
+        and their places."""
         assert op.node is not None
         direct = self.arena and self.arena.writer(op, places)
         if not direct:
-            return op.node.target, {}
+            return None
         values = tensors_in(op.node.meta["val"])
         nodes = [
             self.place(self.buffer, places[x], value, op.node)
             for x, value in zip(op.makes, values, strict=True)
         ]
-        return direct.function, dict(zip(direct.outs, nodes, strict=True))
+        into = dict(zip(direct.outs, nodes, strict=True))
+        strides = arena.strides_of(fx.map_arg(op.node.args, lambda a: a.meta.get("val")))
+        return (op.node.target, direct.out_form, direct.outs, strides), into
 
     def put(self, op: CapturedOp, places: dict[int, int]) -> None:
         """Copy outputs that were made outside of the arena to their places."""

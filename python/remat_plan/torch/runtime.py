@@ -39,6 +39,22 @@ def old_value(tensor: torch.Tensor) -> torch.Tensor:
     return empty.set_(copy.untyped_storage(), *layout)
 
 
+def laid_out(place: torch.Tensor, like: torch.Tensor, offset: int = 0) -> torch.Tensor:
+    """The place with the strides of another tensor and this offset, if that fits into it.
+
+    Some kernels lay their outputs out in another way than was traced, and those that read
+    them may then round in another way.
+    """
+    layout = (offset, like.shape, like.stride())
+    if layout == (place.storage_offset(), place.shape, place.stride()) or not like.numel():
+        return place
+    last = offset + sum((n - 1) * s for n, s in zip(like.shape, like.stride(), strict=True))
+    storage = place.untyped_storage()
+    if repeats(like) or repeats(place) or (last + 1) * place.itemsize > storage.nbytes():
+        return place
+    return torch.empty(0, dtype=place.dtype, device=place.device).set_(storage, *layout)
+
+
 def repeats(tensor: torch.Tensor) -> bool:
     """Do elements of the tensor share memory, as in an expanded one?"""
     return any(n > 1 and s == 0 for n, s in zip(tensor.shape, tensor.stride(), strict=True))

@@ -24,7 +24,7 @@ from typing import Any
 
 import torch
 
-from .runtime import distinct, unfilled
+from .runtime import distinct, laid_out, unfilled
 
 
 @dataclass
@@ -81,6 +81,8 @@ def wait_out(tensor: torch.Tensor, host: torch.Tensor) -> None:
 
 def copy_in(host: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
     """Begin to copy a host tensor back to its place on the device; returns the place."""
+    if host.stride() != place.stride():
+        place = laid_out(place, host)
     target = distinct(place, place)
     if not place.is_cuda:
         target.copy_(host)

@@ -376,3 +376,39 @@ def test_a_storage_in_an_arena_counts_once_and_holds_it() -> None:
         assert live.live == 1024
         del place
     assert live.live == 0
+
+
+class Gate(nn.Module):
+    """Its backward pass has a kernel that makes another layout than is traced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            *(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.Hardswish()),
+            *(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4)),
+        ).to(memory_format=torch.channels_last)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x)
+
+
+def test_layouts_are_those_that_kernels_make() -> None:
+    """Else what reads them rounds in another way than in the step without an arena."""
+    torch.manual_seed(0)
+    model, args = Gate(), (torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last),)
+    wanted = harness.train(model, harness.plain_step(model, squares), args, steps=2)
+    step = in_arena(model, squares, args, 1.0)
+    assert harness.differences(wanted, harness.train(model, step, args, steps=2)) == []
+
+
+def test_an_op_that_reads_another_layout_than_traced_is_copied() -> None:
+    place = arena.place(
+        torch.empty(64, dtype=torch.uint8), 0, 64, (4, 4), (4, 1), 0, torch.float32
+    )
+    x = torch.arange(16.0).view(4, 4)
+    args = (torch.ops.aten.sin.default, torch.ops.aten.sin.out, ("out",), [(4, 1)])
+    assert arena.write(*args, x, out=place) is place
+    turned = arena.write(*args, x.t(), out=place)
+    assert turned.stride() == (1, 4)
+    assert turned.data_ptr() == place.data_ptr()
+    assert torch.equal(turned, x.t().sin())

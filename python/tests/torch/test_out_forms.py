@@ -251,7 +251,7 @@ def judge(op: Any, args: Any, kwargs: Any, layout: Any) -> list[str]:
     buffer = torch.full((at[-1],), FILL, dtype=torch.uint8, device=wanted[0].device)
     places = [arena.place(buffer, a, *x) for a, x in zip(at, layouts, strict=False)]
     before = [(p.data_ptr(), p.stride()) for p in places]
-    writer.function(*args, **kwargs, **dict(zip(writer.outs, places, strict=True)))
+    writer.out_form(*args, **kwargs, **dict(zip(writer.outs, places, strict=True)))
     wrong = []
     if [(p.data_ptr(), p.stride()) for p in places] != before:
         wrong.append("moves an output")
