@@ -59,8 +59,9 @@ def copy_out(tensor: torch.Tensor) -> torch.Tensor:
     a dimension of stride 0 has one element."""
     tensor = distinct(tensor, tensor)
     if not tensor.is_cuda:
-        with torch._C._DisableTorchDispatch():
-            return tensor.clone()
+        with torch._C._DisableTorchDispatch(), unfilled():
+            host = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
+            return host.copy_(tensor)
     link = _link(tensor.device)
     with unfilled():
         host = torch.empty_strided(

@@ -10,37 +10,16 @@ import harness
 import models
 import pytest
 import torch
-import torch.nn.functional as F
 from random_plans import random_plan
-from torch import fx, nn
+from torch import fx
 from torch.utils import _pytree as pytree
 
 import remat_plan
 from remat_plan import Device, Graph, Plan
 from remat_plan.plan import Free, Run, SwapIn
 from remat_plan.torch import arena, planner, runtime
-from remat_plan.torch.api import Step, capture_step
-from remat_plan.torch.describe import describe
-from remat_plan.torch.meter import LiveBytes
 from remat_plan.torch.modules import RUN
 from remat_plan.torch.planner import Planned, _Compilation, as_boxed
-
-
-def in_arena(model: Any, loss: Any, args: Any, share: float = 0.6, **options: Any) -> Step:
-    graph = arena.in_arena(*_described(model, loss, args))
-    return remat_plan.compile(
-        model,
-        loss,
-        budget=harness.share_of_activations(graph, share),
-        storage="arena",
-        time_limit=1,
-        **{"times": harness.fixed_costs, **options},
-    )
-
-
-def _described(model: Any, loss: Any, args: Any) -> Any:
-    captured = capture_step(model, loss, args)
-    return captured, describe(captured, "step")
 
 
 @pytest.mark.parametrize("device", harness.DEVICES)
@@ -48,7 +27,7 @@ def _described(model: Any, loss: Any, args: Any) -> Any:
 def test_training_in_the_arena_is_equal_and_fits(name: str, device: str) -> None:
     model, loss, args = models.make(name, device)
     wanted = harness.train(model, harness.plain_step(model, loss), args)
-    step = in_arena(model, loss, args)
+    step = harness.in_arena(model, loss, args)
     assert harness.differences(wanted, harness.train(model, step, args)) == []
     report = step.report()
     assert report.recomputed
@@ -154,7 +133,7 @@ def watches(monkeypatch: pytest.MonkeyPatch) -> list[Watch]:
 @pytest.mark.parametrize("name", ["odd", "unet", "gpt2"])
 def test_every_op_reads_where_the_plan_says(name: str, watches: list[Watch]) -> None:
     model, loss, args = models.make(name)
-    step = in_arena(model, loss, args)
+    step = harness.in_arena(model, loss, args)
     for _ in range(2):
         step(*args).backward()
         assert watches[-1].inside > 100
@@ -169,7 +148,7 @@ def test_a_wrong_address_is_seen(watches: list[Watch], monkeypatch: pytest.Monke
 
     monkeypatch.setattr(arena, "place", shifted)
     model, loss, args = models.make("unet")
-    step = in_arena(model, loss, args)
+    step = harness.in_arena(model, loss, args)
     with pytest.raises(AssertionError, match="is elsewhere"):
         step(*args).backward()
 
@@ -178,7 +157,7 @@ def test_a_wrong_address_is_seen(watches: list[Watch], monkeypatch: pytest.Monke
 def test_swaps_go_to_their_places(device: str, watches: list[Watch]) -> None:
     model, loss, args = models.make("gpt2", device)
     wanted = harness.train(model, harness.plain_step(model, loss), args)
-    step = in_arena(model, loss, args, 0.5, swap=True, times=harness.with_link)
+    step = harness.in_arena(model, loss, args, 0.5, swap=True, times=harness.with_link)
     assert harness.differences(wanted, harness.train(model, step, args)) == []
     assert step.report().swapped
 
@@ -225,7 +204,7 @@ def test_random_plans_train_the_same(
 
 def test_stored_losses_and_gradients_stay_and_hold_no_arena() -> None:
     model, loss, args = models.make("odd")
-    step = in_arena(model, loss, args)
+    step = harness.in_arena(model, loss, args)
     first = step(*args)
     first.backward()
     value, gradients = first.item(), [p.grad.clone() for p in model.parameters()]
@@ -241,7 +220,7 @@ def test_stored_losses_and_gradients_stay_and_hold_no_arena() -> None:
 
 def test_two_steps_may_interleave() -> None:
     model, loss, args = models.make("unet")
-    plain, step = harness.plain_step(model, loss), in_arena(model, loss, args)
+    plain, step = harness.plain_step(model, loss), harness.in_arena(model, loss, args)
     step(*args).backward()
     gradients = []
     for run in (plain, step):
@@ -255,7 +234,7 @@ def test_two_steps_may_interleave() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    captured, graph = _described(*models.make("unet"))
+    captured, graph = harness.described(*models.make("unet"))
     unaligned = replace(graph, device=Device(alignment_bytes=4))
     with pytest.raises(remat_plan.torch.Refused, match="alignment of 16 bytes, not 4"):
         arena.in_arena(captured, unaligned)
@@ -263,152 +242,3 @@ def test_what_cannot_be_is_refused() -> None:
         remat_plan.torch.inductor(budget="60%", storage="arena")
     with pytest.raises(remat_plan.torch.Refused, match="not 'heap'"):
         remat_plan.torch.Options(budget="60%", storage="heap")  # type: ignore[arg-type]
-
-
-# ---- ops that address a storage, and other traps ----
-
-
-class Steps(nn.Module):
-    """Layers, each followed by the same function."""
-
-    def __init__(self, function: Any, *layers: nn.Module) -> None:
-        super().__init__()
-        self.function, self.layers = function, nn.ModuleList(layers)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        for layer in self.layers:
-            x = self.function(torch.tanh(layer(x)))
-        return x
-
-
-def pooled(x: torch.Tensor) -> torch.Tensor:
-    columns = F.unfold(F.avg_pool2d(x, 3, 1, 1), 3, padding=1)
-    x = F.pixel_shuffle(F.fold(columns, x.shape[-2:], 3, padding=1), 2)
-    x = F.max_pool2d(x, 2) + F.adaptive_avg_pool2d(x, 1)
-    return x.repeat(1, 4, 2, 2)[..., :8, :8]
-
-
-def written(x: torch.Tensor) -> torch.Tensor:
-    wide = torch.cat([x, x * 2], 1)
-    y = torch.slice_scatter(wide[:, 3:19], x[:, :2] * 3, 1, 1, 3)  # a part of a storage
-    y = y + y.as_strided((16, 1), (32, 1), 5).sin()
-    y[:, :4] = x[:, 4:8]
-    y = torch.diagonal_scatter(y, x[0].cos())
-    windows = y.contiguous().as_strided((60, 4), (4, 1), 2).unfold(1, 2, 1).mean()
-    return torch.select_scatter(y, x[1], 0, 2).tanh() + windows
-
-
-def spectral(x: torch.Tensor) -> torch.Tensor:
-    spectrum = torch.fft.rfft(x)
-    angles = torch.view_as_real(spectrum * spectrum.conj()).mean(-1).tanh()
-    return torch.fft.irfft(spectrum * torch.polar(torch.ones_like(angles), angles), n=16)
-
-
-def factored(x: torch.Tensor) -> torch.Tensor:
-    spread = torch.diag(torch.arange(1.0, 33.0, 2.0))
-    q, r = torch.linalg.qr(x + spread)
-    u, s, v = torch.linalg.svd(x + spread)
-    e, w = torch.linalg.eigh(x + x.T + 4 * spread)
-    return (q @ r.tanh() + (u * s.log()) @ v + (w * e.tanh()) @ w.T).tanh()
-
-
-def checked(x: torch.Tensor) -> torch.Tensor:
-    torch._assert_async((x.abs() < 100).all(), "too large")
-    top, where = x.topk(4)
-    ones = F.one_hot(where[:, 0], 16) * x.sort(1)[0]
-    return ones + x.scatter(1, where, top.sin()) + x.mean(1, keepdim=True).expand(16, 16)
-
-
-def squares(model: Any, *args: Any) -> torch.Tensor:
-    return model(*args).square().mean()
-
-
-def chain_of(function: Any) -> tuple[nn.Module, tuple[torch.Tensor]]:
-    torch.manual_seed(0)
-    if function is not pooled:
-        return Steps(function, *(nn.Linear(16, 16) for _ in range(3))), (torch.randn(16, 16),)
-    layers = (nn.Conv2d(8, 8, 3, padding=1) for _ in range(3))
-    return Steps(function, *layers), (torch.randn(2, 8, 8, 8),)
-
-
-@pytest.mark.parametrize("function", [pooled, written, spectral, factored, checked])
-def test_ops_see_a_storage_of_their_own(function: Any) -> None:
-    model, args = chain_of(function)
-    if function is pooled:
-        model = model.to(memory_format=torch.channels_last)
-        args = (args[0].to(memory_format=torch.channels_last),)
-    wanted = harness.train(model, harness.plain_step(model, squares), args, steps=2)
-    step = in_arena(model, squares, args, 0.8, options=("--ignore-clock",))
-    assert harness.differences(wanted, harness.train(model, step, args, steps=2)) == []
-    report = step.report()
-    assert report.requested_peak_bytes is not None
-    assert report.requested_peak_bytes <= report.planned_peak_bytes
-
-
-def test_a_swap_keeps_the_layout_in_the_storage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`as_strided` counts from the beginning of the storage, also after a swap."""
-    model, args = chain_of(written)
-    wanted = harness.train(model, harness.plain_step(model, squares), args, steps=2)
-    monkeypatch.setattr(planner, "find_plan", lambda c, graph, _: random_plan(c, graph, 1))
-    step = remat_plan.compile(model, squares, budget="100%", times=harness.fixed_costs)
-    assert harness.differences(wanted, harness.train(model, step, args, steps=2)) == []
-    swapped = step.report().swapped
-    assert any("slice_scatter" in name for name in swapped)
-
-
-def test_a_second_backward_pass_is_refused() -> None:
-    model, args = chain_of(pooled)
-    loss = in_arena(model, squares, args)(*args)
-    loss.backward(retain_graph=True)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        loss.backward()
-
-
-def test_a_storage_in_an_arena_counts_once_and_holds_it() -> None:
-    with LiveBytes() as live:
-        buffer = torch.empty(1024, dtype=torch.uint8)
-        place = arena.place(buffer, 512, 256, (8, 4), (4, 1), 2, torch.float32)
-        place = place.fill_(1)
-        assert place.untyped_storage().nbytes() == 256
-        assert buffer[520:524].view(torch.float32).item() == 1
-        assert live.live == live.peak == 1024
-        del buffer
-        assert live.live == 1024
-        del place
-    assert live.live == 0
-
-
-class Gate(nn.Module):
-    """Its backward pass has a kernel that makes another layout than is traced."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(
-            *(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.Hardswish()),
-            *(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4)),
-        ).to(memory_format=torch.channels_last)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.layers(x)
-
-
-def test_layouts_are_those_that_kernels_make() -> None:
-    """Else what reads them rounds in another way than in the step without an arena."""
-    torch.manual_seed(0)
-    model, args = Gate(), (torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last),)
-    wanted = harness.train(model, harness.plain_step(model, squares), args, steps=2)
-    step = in_arena(model, squares, args, 1.0)
-    assert harness.differences(wanted, harness.train(model, step, args, steps=2)) == []
-
-
-def test_an_op_that_reads_another_layout_than_traced_is_copied() -> None:
-    place = arena.place(
-        torch.empty(64, dtype=torch.uint8), 0, 64, (4, 4), (4, 1), 0, torch.float32
-    )
-    x = torch.arange(16.0).view(4, 4)
-    args = (torch.ops.aten.sin.default, torch.ops.aten.sin.out, ("out",), [(4, 1)])
-    assert arena.write(*args, x, out=place) is place
-    turned = arena.write(*args, x.t(), out=place)
-    assert turned.stride() == (1, 4)
-    assert turned.data_ptr() == place.data_ptr()
-    assert torch.equal(turned, x.t().sin())
