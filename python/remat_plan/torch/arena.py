@@ -83,9 +83,13 @@ def write(
 
 
 def strides_of(args: Sequence[Any]) -> list[Any]:
-    """Of the tensors among arguments, also those in lists."""
+    """Of the tensors among arguments, also those in lists; 0 where there is one element."""
     each = (a if isinstance(a, list | tuple) else (a,) for a in args)
-    return [t.stride() for group in each for t in group if isinstance(t, torch.Tensor)]
+    tensors = [t for group in each for t in group if isinstance(t, torch.Tensor)]
+    return [
+        tuple(s if n > 1 else 0 for n, s in zip(t.shape, t.stride(), strict=True))
+        for t in tensors
+    ]
 
 
 def convert(value: torch.Tensor, *_: Any, out: torch.Tensor, **__: Any) -> torch.Tensor:
