@@ -10,9 +10,18 @@ import torch
 from torch import fx
 from torch.utils import _pytree as pytree
 
-from . import collectives
+from . import collectives, runtime
 from .boundary import add_boundary
-from .captured import Captured, CapturedOp, LateWrite, Role, Storage, is_tangent, tensors_in
+from .captured import (
+    Captured,
+    CapturedOp,
+    LateWrite,
+    Role,
+    Storage,
+    allocated,
+    is_tangent,
+    tensors_in,
+)
 from .errors import Refused
 
 
@@ -126,6 +135,36 @@ def move_seeds_to_host(module: fx.GraphModule) -> None:
             node.meta["val"] = tuple(value)
 
 
+SCATTERS = (
+    torch.ops.aten.slice_scatter.default,
+    torch.ops.aten.select_scatter.default,
+    torch.ops.aten.diagonal_scatter.default,
+    torch.ops.aten.as_strided_scatter.default,
+)
+
+
+def show_whole_storage(node: fx.Node) -> bool:
+    """Give a scatter the value that it has when it runs, if another was traced.
+
+    It copies the whole storage that its input looks into, and looks into the copy as the
+    input does. Traced is a storage that ends, and may begin, with the elements.
+    """
+    if node.target not in SCATTERS:
+        return False
+    source, value = node.args[0].meta["val"], node.meta["val"]  # type: ignore[union-attr]
+    n_bytes = source.untyped_storage().nbytes()
+    whole = (n_bytes, source.storage_offset())
+    if runtime.repeats(source) or source.stride() != value.stride():
+        return False
+    if whole == (value.untyped_storage().nbytes(), value.storage_offset()):
+        return False
+    with value.fake_mode:
+        copy = torch.empty(n_bytes // value.itemsize, dtype=value.dtype, device=value.device)
+        layout = (value.shape, value.stride(), source.storage_offset())
+        node.meta["val"] = copy.as_strided(*layout)
+    return True
+
+
 def _device(module: fx.GraphModule) -> torch.device:
     """The device whose memory is planned: the accelerator if one occurs, else the CPU."""
     values = [t for n in module.graph.nodes for t in tensors_in(n.meta.get("val"))]
@@ -143,6 +182,7 @@ class _Reader:
         self.c = captured
         self.index: dict[int, int] = {}  # identity of a fake storage -> index
         self.op_of: dict[fx.Node, CapturedOp] = {}
+        self.shown: set[int] = set()  # storages that were traced smaller
 
     def take(self, node: fx.Node) -> None:
         _refuse_unsupported(node)
@@ -157,6 +197,8 @@ class _Reader:
             elif (base := self.base(node)) is not None:
                 self.c.role[node] = Role.VIEW
                 self.c.storage_of[node] = base
+                if base in self.shown:
+                    _trace_again(node)
             else:
                 self.op(node)
 
@@ -187,6 +229,8 @@ class _Reader:
 
     def op(self, node: fx.Node) -> None:
         self.c.role[node] = Role.OP
+        traced = tensors_in(node.meta.get("val"))
+        shown = show_whole_storage(node)
         value = node.meta.get("val")
         tensors = tensors_in(value)
         if any(_identity(t) in self.index for t in tensors):
@@ -196,6 +240,9 @@ class _Reader:
             self.storage(t, f"{node.name}[{i}]" if len(tensors) > 1 else node.name)
             for i, t in enumerate(tensors)
         ]
+        if shown:
+            self.shown.add(makes[0])
+            self.index[_identity(traced[0])] = makes[0]
         op = self.op_of[node] = CapturedOp(node, sorted(reads), sorted(set(makes)))
         if isinstance(value, torch.Tensor):
             self.c.storage_of[node] = op.makes[0]
@@ -222,11 +269,15 @@ class _Reader:
         return x
 
     def device_bytes(self, tensor: torch.Tensor) -> int:
-        """What a storage takes on the device; CUDA's allocator rounds up to 512 bytes."""
-        if tensor.device != self.c.device:
-            return 0
-        n = int(tensor.untyped_storage().nbytes())
-        return -(-n // 512) * 512 if tensor.is_cuda else n
+        """What a storage takes on the device of the step."""
+        return allocated(tensor) if tensor.device == self.c.device else 0
+
+
+def _trace_again(view: fx.Node) -> None:
+    """Look into the storage of the view's base as it is now known."""
+    args, kwargs = fx.map_arg((view.args, view.kwargs), lambda n: n.meta.get("val"))
+    with tensors_in(args)[0].fake_mode:  # type: ignore[attr-defined]
+        view.meta["val"] = view.target(*args, **kwargs)  # type: ignore[operator]
 
 
 def _identity(tensor: torch.Tensor) -> int:

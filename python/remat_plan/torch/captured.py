@@ -131,6 +131,12 @@ def is_tangent(node: fx.Node) -> bool:
     return node.op == "placeholder" and "tangents" in str(node.target)
 
 
+def allocated(tensor: torch.Tensor) -> int:
+    """The bytes that a tensor's storage takes; CUDA's allocator rounds up to 512 bytes."""
+    n = int(tensor.untyped_storage().nbytes())
+    return -(-n // 512) * 512 if tensor.is_cuda else n
+
+
 def tensors_in(value: Any) -> list[torch.Tensor]:
     """The tensors of a node's value, in order."""
     return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]

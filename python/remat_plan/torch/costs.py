@@ -30,7 +30,7 @@ from .. import cache
 from ..graph import Device, Graph
 from ..program import profile_device
 from . import collectives, runtime
-from .captured import Captured, CapturedOp, Role, tensors_in
+from .captured import Captured, CapturedOp, Role, allocated, tensors_in
 from .errors import Refused, user_line
 from .meter import timing_event
 from .values import empty_like, input_value, invented
@@ -45,15 +45,12 @@ LINK_COPIES = 9  # in each direction
 
 @dataclass(frozen=True)
 class Measurement:
-    """One entry for each op of the graph; `device` if its host link was measured.
-
-    `storage_bytes` has the real size of the storage of each tensor that an op made, in the
-    order of `tensors_in`; nothing for ops that were not run.
-    """
+    """One entry for each op of the graph, and the bytes of each tensor's real storage, which
+    can be larger than the traced one; `device` if its host link was measured."""
 
     times_ns: Sequence[int]
     workspace_bytes: Sequence[int]
-    storage_bytes: Sequence[Sequence[int]]
+    storage_bytes: Sequence[int]
     device: Device | None
 
 
@@ -83,7 +80,7 @@ def _with_measurement(captured: Captured, graph: Graph, inputs: Sequence[Any]) -
     name = _device_name(captured.device)
     key = [graph.sha256, name, torch.__version__, str(torch.get_num_threads())]
     entry = cache.Entry("times", key)
-    measured = _read(entry, len(graph.ops))
+    measured = _read(entry, graph)
     if measured is None:
         measured = measure(captured, inputs)
         entry.write(asdict(measured))
@@ -92,22 +89,27 @@ def _with_measurement(captured: Captured, graph: Graph, inputs: Sequence[Any]) -
         replace(op, workspace_bytes=n)
         for op, n in zip(timed.ops, measured.workspace_bytes, strict=True)
     ]
-    return replace(timed, ops=ops, device=measured.device)
+    tensors = [
+        replace(t, bytes=max(t.bytes, n))
+        for t, n in zip(timed.tensors, measured.storage_bytes, strict=True)
+    ]
+    return replace(timed, tensors=tensors, ops=ops, device=measured.device)
 
 
 def _device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device.type)
 
 
-def _read(entry: cache.Entry, n_ops: int) -> Measurement | None:
+def _read(entry: cache.Entry, graph: Graph) -> Measurement | None:
     data = entry.read()
     try:
         device = data.pop("device") if data else None
         measured = Measurement(**(data or {}), device=Device(**device) if device else None)
     except (TypeError, KeyError):
         return None
-    lists = (measured.times_ns, measured.workspace_bytes, measured.storage_bytes)
-    return measured if all(len(entries) == n_ops for entries in lists) else None
+    n = (len(measured.times_ns), len(measured.workspace_bytes), len(measured.storage_bytes))
+    n_ops = len(graph.ops)
+    return measured if n == (n_ops, n_ops, len(graph.tensors)) else None
 
 
 # ---- measuring ----
@@ -131,7 +133,7 @@ def measure(captured: Captured, inputs: Sequence[Any]) -> Measurement:
     return Measurement(
         times_ns=[run.times_ns.get(op, 0) for op in captured.ops],
         workspace_bytes=[run.workspace_bytes.get(op, 0) for op in captured.ops],
-        storage_bytes=[run.storage_bytes.get(op, []) for op in captured.ops],
+        storage_bytes=run.storage_bytes,
         device=device,
     )
 
@@ -168,7 +170,7 @@ class _OneByOne:
         self.values: dict[fx.Node, Any] = {}
         self.times_ns: dict[CapturedOp, int] = {}
         self.workspace_bytes: dict[CapturedOp, int] = {}
-        self.storage_bytes: dict[CapturedOp, list[int]] = {}
+        self.storage_bytes = [storage.bytes for storage in captured.storages]
 
     def all(self) -> None:
         nodes = [n for n in self.c.module.graph.nodes if n in self.c.role]
@@ -220,7 +222,7 @@ class _OneByOne:
             result = time_run(op, run, rewind, RUNS if _is_known(node) else 0)
         except Exception as error:
             raise _failed(node, error) from error
-        self.storage_bytes[op] = [t.untyped_storage().nbytes() for t in tensors_in(result)]
+        self.note_storages(op, result)
         return self.park(result)
 
     def park(self, value: Any) -> Any:
@@ -269,6 +271,14 @@ class _OneByOne:
         peak = torch.cuda.max_memory_allocated(self.c.device)
         self.workspace_bytes[op] = peak - torch.cuda.memory_allocated(self.c.device)
         return result
+
+    def note_storages(self, op: CapturedOp, result: Any) -> None:
+        """What the storages that an op made really take."""
+        made = {t.untyped_storage()._cdata: t for t in tensors_in(result)}
+        if len(made) == len(op.makes):  # else we cannot tell which is which
+            for x, tensor in zip(op.makes, made.values(), strict=True):
+                if tensor.device == self.c.device:
+                    self.storage_bytes[x] = max(self.storage_bytes[x], allocated(tensor))
 
 
 def _has_only_an_effect(op: CapturedOp, node: fx.Node) -> bool:

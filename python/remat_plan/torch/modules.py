@@ -60,7 +60,7 @@ class _Emitter:
             self.current[node] = self.placeholder(node)
         self.given = dict(self.current)  # also after the old value took an input's place
         if self.arena:
-            self.buffer = self.allocate(self.arena.bytes)
+            self.buffer = self.room(self.arena.bytes)
 
     # ---- steps ----
 
@@ -89,8 +89,10 @@ class _Emitter:
         if op.random_on is not None and first and i in self.rerun:
             self.states[i] = self.save_state(node, op.random_on)
         args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
-        function, into = self.writer(op, places)
-        kwargs = {**kwargs, **into}
+        function: Any = node.target
+        if writing := self.writer(op, places):
+            function, args = arena.write, (*writing[0], *args)
+            kwargs = {**kwargs, **writing[1]}
         name = node.name if first else f"{node.name}_again"
         if op.random_on is not None and not first:
             replayed = (self.here(self.states[i]), op.random_on, function, *args)
@@ -102,7 +104,7 @@ class _Emitter:
             wait = collectives.wait_for(node.meta["val"])
             made = self.call(wait, (made,), like=node, name=f"{node.name}_done")
         self.take_outputs(op, made)
-        if not into:
+        if not writing:
             self.put(op, places)
         self.ran.add(i)
         self.present.update(op.makes)
@@ -118,24 +120,29 @@ class _Emitter:
                 got = self.call(operator.getitem, (made, item.args[1]), like=item)
                 self.current[item] = got
 
-    def writer(self, op: CapturedOp, places: dict[int, int]) -> tuple[Any, dict[str, Any]]:
-        """What to call for an op, and its outputs' places if it writes there directly."""
+    def writer(
+        self, op: CapturedOp, places: dict[int, int]
+    ) -> tuple[tuple[Any, ...], dict[str, fx.Node]] | None:
+        """The first arguments of `arena.write` for an op that writes its outputs directly,
+        and their places."""
         assert op.node is not None
         direct = self.arena and self.arena.writer(op, places)
         if not direct:
-            return op.node.target, {}
+            return None
         values = tensors_in(op.node.meta["val"])
         nodes = [
-            self.place(places[x], value, op.node)
+            self.place(self.buffer, places[x], value, op.node)
             for x, value in zip(op.makes, values, strict=True)
         ]
-        return direct.function, dict(zip(direct.outs, nodes, strict=True))
+        into = dict(zip(direct.outs, nodes, strict=True))
+        strides = arena.strides_of(fx.map_arg(op.node.args, lambda a: a.meta.get("val")))
+        return (op.node.target, direct.out_form, direct.outs, strides), into
 
     def put(self, op: CapturedOp, places: dict[int, int]) -> None:
         """Copy outputs that were made outside of the arena to their places."""
         for x in sorted(places.keys() - self.present):
             for carrier in self.carriers(x):
-                place = self.place(places[x], carrier.meta["val"], carrier)
+                place = self.place(self.buffer, places[x], carrier.meta["val"], carrier)
                 args = (place, self.current[carrier])
                 self.current[carrier] = self.call(arena.put, args, like=carrier)
 
@@ -158,14 +165,18 @@ class _Emitter:
             self.leaving[carrier] = None
 
     def swap_in(self, x: int, at: int | None) -> None:
-        for carrier in self.c.storages[x].carriers:
-            if carrier in self.hosts:
-                host = self.here(self.hosts[carrier])
-                device = carrier.meta["val"].device
-                place = None if at is None else self.place(at, carrier.meta["val"], carrier)
-                args = (host, device, place)
-                self.current[carrier] = self.call(swap.copy_in, args, like=carrier)
-                self.arriving.add(carrier)
+        """To an address in the arena, or to new memory for all that lies in the storage."""
+        carriers = [c for c in self.c.storages[x].carriers if c in self.hosts]
+        buffer = self.buffer
+        if carriers and at is None:
+            value = carriers[0].meta["val"]
+            buffer, at = self.room(_storage_bytes(value), value.device), 0
+        for carrier in carriers:
+            assert at is not None
+            place = self.place(buffer, at, carrier.meta["val"], carrier)
+            args = (self.here(self.hosts[carrier]), place)
+            self.current[carrier] = self.call(swap.copy_in, args, like=carrier)
+            self.arriving.add(carrier)
         self.present.add(x)
 
     def cross(self) -> None:
@@ -176,7 +187,7 @@ class _Emitter:
             # The caller overwrites the input now; only later readers need the old value.
             old = (self.current[node],)
             self.current[node] = self.call(
-                torch.ops.aten.clone.default, old, like=node, name=f"{node.name}_old"
+                runtime.old_value, old, like=node, name=f"{node.name}_old"
             )
             self.old_values.append(self.current[node])
         for x in list(self.views):
@@ -316,22 +327,22 @@ class _Emitter:
             state.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device="cpu")
         return state
 
-    def allocate(self, n_bytes: int) -> fx.Node:
-        """The arena of one step."""
-        device = self.c.device
-        buffer = self.graph.call_function(
-            torch.empty, (n_bytes,), {"dtype": torch.uint8, "device": device}
-        )
+    def room(self, n_bytes: int, device: torch.device | None = None) -> fx.Node:
+        """New memory on the device of the step, or on another."""
+        device = device or self.c.device
+        buffer = self.graph.call_function(runtime.room, (n_bytes, device))
         values = [t for n in self.c.inputs for t in tensors_in(n.meta.get("val"))]
         with values[0].fake_mode:  # type: ignore[attr-defined]
             buffer.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device=device)
         return buffer
 
-    def place(self, address: int, value: torch.Tensor, like: fx.Node) -> fx.Node:
-        """A view of the arena for a tensor like `value`."""
-        assert self.buffer is not None
+    def place(
+        self, buffer: fx.Node | None, address: int, value: torch.Tensor, like: fx.Node
+    ) -> fx.Node:
+        """The place of a tensor like `value` in the arena, or in memory of its own."""
+        assert buffer is not None
         layout = (tuple(value.shape), value.stride(), value.storage_offset(), value.dtype)
-        args = (self.here(self.buffer), address, *layout)
+        args = (self.here(buffer), address, _storage_bytes(value), *layout)
         placed = self.call(arena.place, args, like=like, name=f"{like.name}_place")
         placed.meta["val"] = value
         return placed
@@ -349,6 +360,10 @@ class _Emitter:
 def _is_object(saved: fx.Node) -> bool:
     """True for what is no tensor, such as a device mesh. AOTAutograd wants these last."""
     return not isinstance(saved.meta.get("val"), torch.Tensor)
+
+
+def _storage_bytes(value: torch.Tensor) -> int:
+    return int(value.untyped_storage().nbytes())
 
 
 def _on_host(value: torch.Tensor) -> torch.Tensor:

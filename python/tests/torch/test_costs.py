@@ -7,6 +7,8 @@ import harness
 import models
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 import remat_plan
 from remat_plan import Graph
@@ -144,3 +146,22 @@ def test_a_share_of_the_activations_is_a_budget() -> None:
     wanted = harness.share_of_activations(step.planned[0].graph, 0.6)
     assert step.planned[0].plan.budget_bytes == pytest.approx(wanted, abs=1)
     assert report.planned_peak_bytes <= wanted
+
+
+def test_storages_larger_than_traced_are_measured() -> None:
+    """The kernel of `fold` leaves its output in a storage as large as its input."""
+
+    def loss(model: nn.Module, x: Tensor) -> Tensor:
+        for _ in range(2):
+            x = torch.tanh(model(x))
+            x = F.fold(F.unfold(x, 3, padding=1), (8, 8), 3, padding=1)
+        return x.square().mean()
+
+    model, x = nn.Conv2d(2, 2, 1), torch.randn(2, 2, 8, 8)
+    step = remat_plan.compile(model, loss, budget="100%", time_limit=1)
+    step(x).backward()
+    report = step.report()
+    assert report.measured_peak_bytes is not None
+    assert report.measured_peak_bytes <= report.planned_peak_bytes
+    folded = next(t for t in step.planned[0].graph.tensors if t.name == "col2im")
+    assert folded.bytes == 9 * x.numel() * x.itemsize
