@@ -9,7 +9,6 @@ it. Views are made again after a free, and in each module, so only whole storage
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ import torch
 from torch import fx
 
 from ..plan import Free, Plan, PlanError, Run, SwapIn, SwapOut
-from . import arena, runtime, swap
+from . import arena, swap
 from .captured import Captured, CapturedOp, Role, tensors_in
 
 RUN = "remat_plan"  # node.meta[RUN] is (FIRST or AGAIN, index of the op) where an op runs
@@ -38,15 +37,12 @@ class _Emitter:
 
     def __init__(self, captured: Captured, plan: Plan) -> None:
         self.c = captured
-        runs = Counter(step.op for step in plan.steps if isinstance(step, Run))
-        self.rerun = {op for op, n in runs.items() if n > 1}
         self.arena = arena.Arena(captured, plan) if plan.addressed else None
         self.buffer: fx.Node | None = None  # the arena
         self.ran: set[int] = set()
         self.present: set[int] = set()  # tensors on the device
         self.current: dict[fx.Node, fx.Node] = {}
         self.views: dict[int, list[fx.Node]] = {}  # views in `current`, by their tensor
-        self.states: dict[int, fx.Node] = {}  # random states before the first run of an op
         self.hosts: dict[fx.Node, fx.Node] = {}  # host copies of carriers
         self.leaving: dict[fx.Node, None] = {}  # carriers that are still being copied out
         self.arriving: set[fx.Node] = set()  # carriers whose copy in was not waited for
@@ -84,17 +80,11 @@ class _Emitter:
         node = op.node
         assert node is not None
         first = i not in self.ran
-        if op.random_on is not None and first and i in self.rerun:
-            self.states[i] = self.save_state(node, op.random_on)
         args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
         function, into = self.writer(op, places)
         kwargs = {**kwargs, **into}
         name = node.name if first else f"{node.name}_again"
-        if op.random_on is not None and not first:
-            replayed = (self.here(self.states[i]), op.random_on, function, *args)
-            made = self.call(runtime.replay, replayed, kwargs, like=node, name=name)
-        else:
-            made = self.call(function, args, kwargs, like=node, name=name)
+        made = self.call(function, args, kwargs, like=node, name=name)
         made.meta[RUN] = (FIRST if first else AGAIN, i)
         self.take_outputs(op, made)
         if not into:
@@ -278,13 +268,6 @@ class _Emitter:
         )
         emitted.meta = dict(like.meta)
         return emitted
-
-    def save_state(self, node: fx.Node, device: torch.device) -> fx.Node:
-        state = self.call(runtime.random_state, (device,), like=node, name=f"{node.name}_state")
-        n_bytes = runtime.random_state(device).numel()
-        with tensors_in(node.meta["val"])[0].fake_mode:  # type: ignore[attr-defined]
-            state.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device="cpu")
-        return state
 
     def allocate(self, n_bytes: int) -> fx.Node:
         """The arena of one step."""

@@ -77,7 +77,7 @@ class Partitioner(CustomPartitionerFn):
         static = frozenset(facts.get("static_lifetime_input_indices") or ())
         overwrites = take_out(gm, facts["num_fwd_outputs"])
         captured = capture(gm, facts["num_fwd_outputs"] + len(overwrites.names), static)
-        _run_once_what_cannot_be_replayed(captured)
+        _run_once_what_reads_old_values(captured)
 
         def split(_: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
             _mark(captured, crossing(captured, plan))
@@ -118,11 +118,11 @@ def saved_by_modules(planned: Planned) -> set[str]:
     return {planned.captured.storages[node.meta[STORAGE]].name for node in made}
 
 
-def _run_once_what_cannot_be_replayed(captured: Captured) -> None:
-    """The partitioner neither replays random states nor keeps overwritten inputs."""
+def _run_once_what_reads_old_values(captured: Captured) -> None:
+    """The partitioner does not keep overwritten inputs."""
     overwritten = {captured.storage_of[node] for node in captured.old_values}
     for op in captured.ops:
-        if op.random_on is not None or overwritten.intersection(op.reads):
+        if overwritten.intersection(op.reads):
             op.once = True
 
 

@@ -25,15 +25,3 @@ def set_random_state(state: torch.Tensor, device: torch.device) -> None:
         torch.set_rng_state(state)
     else:
         torch.get_device_module(device).set_rng_state(state, device)
-
-
-def replay(
-    state: torch.Tensor, device: torch.device, op: Callable[..., Any], *args: Any, **kwargs: Any
-) -> Any:
-    """Run a random op with the state it had the first time; later draws do not change."""
-    now = random_state(device)
-    set_random_state(state, device)
-    try:
-        return op(*args, **kwargs)
-    finally:
-        set_random_state(now, device)

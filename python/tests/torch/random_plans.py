@@ -29,7 +29,7 @@ class _Maker:
         self.ordered = [
             i
             for i, op in enumerate(captured.ops)
-            if op.random_on or op.effect or i == captured.boundary
+            if op.effect or i == captured.boundary
         ]
 
     def make(self) -> None:
