@@ -16,7 +16,7 @@ import torch
 from torch import fx
 
 from ..plan import Free, Plan, PlanError, Run, SwapIn, SwapOut
-from . import arena, swap
+from . import arena, runtime, swap
 from .captured import Captured, CapturedOp, Role, tensors_in
 
 RUN = "remat_plan"  # node.meta[RUN] is (FIRST or AGAIN, index of the op) where an op runs
@@ -176,6 +176,7 @@ class _Emitter:
         for carrier in list(self.leaving):
             self.end_copy_out(carrier)
         self.backward.output(tuple(gradients))
+        self.watch_sources()
         saved = sorted(self.saved, key=self.is_unchecked)
         self.forward.output((*self.fwd_outputs, *saved))
         start = next(iter(self.backward.nodes))
@@ -191,12 +192,36 @@ class _Emitter:
 
         AOTAutograd wants them last, and holds them to the end of the step. A custom
         autograd function asks for that with each tensor that it keeps as an attribute; what
-        nobody else can reach does not need it.
+        nobody else can reach does not need it, and what ops read again must not change.
         """
         seen = saved.op == "placeholder" or saved in self.fwd_outputs
-        if not seen:
+        if not seen or self.is_read_again(self.saved[saved]):
             saved.meta.pop(UNCHECKED, None)
         return bool(saved.meta.get(UNCHECKED))
+
+    def is_read_again(self, late: fx.Node) -> bool:
+        """Does an op of the forward pass run in the backward pass and read this, or a view?"""
+        for user in late.users:
+            which, op = user.meta.get(RUN, (None, -1))
+            again = self.is_read_again(user) if which is None else op < self.c.boundary
+            if again or which == AGAIN:
+                return True
+        return False
+
+    def watch_sources(self) -> None:
+        """Sources that ops read again must lie where they lay in the forward pass."""
+        sources = [n for n in self.saved if n.op == "placeholder"]
+        watched = [n for n in sources if self.is_read_again(self.saved[n])]
+        if not watched:
+            return
+        self.graph = self.forward
+        places = self.call(runtime.addresses, tuple(watched), like=watched[0], name="addresses")
+        with watched[0].meta["val"].fake_mode:
+            places.meta["val"] = torch.empty(len(watched), dtype=torch.int64, device="cpu")
+        self.graph = self.backward
+        args = (self.here(places), *(self.saved[n] for n in watched))
+        with self.backward.inserting_before(next(iter(self.backward.nodes))):
+            self.call(runtime.refuse_replaced, args, like=places)
 
     # ---- values ----
 

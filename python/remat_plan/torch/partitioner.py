@@ -35,6 +35,7 @@ from torch._inductor.custom_graph_pass import CustomPartitionerFn
 from torch.utils.checkpoint import CheckpointPolicy
 
 from ..plan import Plan
+from . import settings
 from .capture import capture
 from .captured import Captured, CapturedOp
 from .crossing import Crossing, crossing
@@ -82,9 +83,11 @@ class Partitioner(CustomPartitionerFn):
         def split(_: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
             _mark(captured, crossing(captured, plan))
             put_back(captured, overwrites)
-            return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
+            with settings.fixed_for_capture():
+                return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
 
         planned = make_plan(captured, self.planning, started, split)
+        _refuse_second_runs(planned)
         self.planned.append(planned)
         _warn_of_differences(planned)
         return planned.forward, planned.backward
@@ -166,6 +169,17 @@ def _without_tangents(captured: Captured) -> list[CapturedOp]:
         elif op is not boundary:
             found.append(op)
     return found
+
+
+def _refuse_second_runs(planned: Planned) -> None:
+    """Whatever the partitioner does, no op may run again that gives other results then."""
+    once = {op.name for op in planned.captured.ops if op.once}
+    first, again = (
+        {n.name for n in module.graph.nodes if n.op == "call_function"}
+        for module in (planned.forward, planned.backward)
+    )
+    for name in sorted(once & first & again):
+        raise Refused(f"PyTorch's partitioner runs {name} again, which gives other results then")
 
 
 def _warn_of_differences(planned: Planned) -> None:
