@@ -42,13 +42,13 @@ def _draw_mask(like: torch.Tensor, keep: float, contiguous: bool) -> torch.Tenso
     return torch.empty_like(like, dtype=torch.bool, memory_format=layout).bernoulli_(keep)
 
 
-_library = torch.library.Library("remat_plan", "DEF")
+_library: Any = torch.library.Library("remat_plan", "DEF")  # type: ignore[no-untyped-call]
 _library.define(
     "draw_mask(Tensor like, float keep, bool contiguous) -> Tensor",
     tags=(torch.Tag.nondeterministic_seeded,),
 )
 _library.impl("draw_mask", _draw_mask, "CompositeExplicitAutograd")
-draw_mask = torch.ops.remat_plan.draw_mask.default
+draw_mask: Any = torch.ops.remat_plan.draw_mask.default
 
 
 def _dropout(x: torch.Tensor, p: float, train: bool | None) -> Any:
@@ -65,7 +65,7 @@ def _dropout(x: torch.Tensor, p: float, train: bool | None) -> Any:
     return _aten.native_dropout_backward.default(x, mask, 1.0 / exact), mask
 
 
-def _scaled_on_cpu(x: torch.Tensor, mask: torch.Tensor, scale: float) -> torch.Tensor:
+def _scaled_on_cpu(x: torch.Tensor, mask: torch.Tensor, scale: float) -> Any:
     """The same in one op where that rounds as the kernel does, to the type of `x` each time."""
     if x.dtype in (torch.float32, torch.float64):
         return _aten.native_dropout_backward.default(x, mask, scale)

@@ -32,7 +32,8 @@ def describe(captured: Captured, name: str) -> Graph:
 
     The caller holds what the forward pass returned, so those tensors are `held`. Random ops
     and others with effects run in the order of the graph, and the boundary stands between the
-    same ones: they are `ordered`. Ops with several outputs make all of them anew when they run again.
+    same ones: they are `ordered`. Ops with several outputs make all of them anew when they
+    run again.
     """
     return Graph(
         name=name,

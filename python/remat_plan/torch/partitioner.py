@@ -179,7 +179,9 @@ def _refuse_second_runs(planned: Planned) -> None:
         for module in (planned.forward, planned.backward)
     )
     for name in sorted(once & first & again):
-        raise Refused(f"PyTorch's partitioner runs {name} again, which gives other results then")
+        raise Refused(
+            f"PyTorch's partitioner runs {name} again, which gives other results then"
+        )
 
 
 def _warn_of_differences(planned: Planned) -> None:

@@ -100,9 +100,9 @@ def pure(op: T) -> T:
     overloads or one) or a higher-order op, and returns it, so it can be a decorator. Say so
     before the step is compiled. Raises Refused for anything else.
     """
-    given = getattr(op, "_opoverload", op)
+    given: Any = getattr(op, "_opoverload", op)
     if isinstance(given, torch._ops.OpOverloadPacket):
-        _declared.update(getattr(given, name) for name in given.overloads())
+        _declared.update(getattr(given, name) for name in given._overload_names)
     elif isinstance(given, torch._ops.OpOverload | torch._ops.HigherOrderOperator):
         _declared.add(given)
     else:
@@ -159,16 +159,12 @@ def _is_effect(node: fx.Node) -> bool:
 
 
 def _is_known(op: torch._ops.OpOverload) -> bool:
-    return (
-        op in _declared
-        or op.namespace in _NAMESPACES
-        or op._schema.name in _OTHER_OPS
-    )
+    return op in _declared or op.namespace in _NAMESPACES or op._schema.name in _OTHER_OPS
 
 
 def _bodies_are_known(module: fx.GraphModule, node: fx.Node) -> bool:
     assert isinstance(node.target, torch._ops.HigherOrderOperator)
-    if node.target.name() not in _BY_THEIR_BODIES:
+    if node.target.__name__ not in _BY_THEIR_BODIES:
         return False
     ops = [a for a in pytree.tree_leaves((node.args, node.kwargs)) if callable(a)]
     if not all(isinstance(op, torch._ops.OpOverload) and _is_known(op) for op in ops):

@@ -21,7 +21,7 @@ class Net(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         torch.manual_seed(0)
-        self.layers = nn.ModuleList(nn.Linear(32, 32) for _ in range(4))
+        self.layers = nn.ModuleList(nn.Linear(32, 32) for _ in range(6))
         self.register_buffer("shift", torch.full((32,), 0.1))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -34,7 +34,7 @@ def squares(model: nn.Module, x: Tensor) -> Tensor:
     return model(x).square().mean()
 
 
-def planned(model: nn.Module, loss: Any = squares, share: str = "40%") -> Step:
+def planned(model: nn.Module, loss: Any = squares, share: str = "50%") -> Step:
     options = harness.WORK | {"activation_budget": share}
     return remat_plan.compile(model, loss, times=harness.fixed_costs, **options)
 

@@ -86,7 +86,9 @@ def test_other_settings_change_no_results() -> None:
 
 
 class Nothing(TorchDispatchMode):
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         return func(*args, **(kwargs or {}))
 
 
@@ -94,7 +96,10 @@ class Nothing(TorchDispatchMode):
     ("way", "named"),
     [
         (lambda: DYNAMO.patch(disable=True), "torch._dynamo.config.disable"),
-        (lambda: DYNAMO.patch(compiled_autograd=True), "torch._dynamo.config.compiled_autograd"),
+        (
+            lambda: DYNAMO.patch(compiled_autograd=True),
+            "torch._dynamo.config.compiled_autograd",
+        ),
         (lambda: DYNAMO.patch(debug_backend_override="0:eager"), "debug_backend_override"),
         (lambda: torch.compiler.set_stance("force_eager"), "set_stance"),
         (Nothing, "TorchDispatchMode"),
