@@ -83,6 +83,7 @@ class Partitioner(CustomPartitionerFn):
         def split(_: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
             _mark(captured, crossing(captured, plan))
             put_back(captured, overwrites)
+            settings.forget_budgets(gm)
             with settings.fixed_for_capture():
                 return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
 

@@ -102,7 +102,7 @@ def pure(op: T) -> T:
     """
     given: Any = getattr(op, "_opoverload", op)
     if isinstance(given, torch._ops.OpOverloadPacket):
-        _declared.update(getattr(given, name) for name in given._overload_names)
+        _declared.update(getattr(given, name or "default") for name in given._overload_names)
     elif isinstance(given, torch._ops.OpOverload | torch._ops.HigherOrderOperator):
         _declared.add(given)
     else:

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 import torch._dynamo
 import torch._functorch.config
+from torch import fx
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from .errors import Refused
@@ -66,6 +67,8 @@ _REFUSED: dict[str, Any] = {
     "disable": False,
 }
 
+_REGION_BUDGET = "_region_activation_memory_budget"
+
 _STANCES = ("default", "fail_on_recompile")
 
 
@@ -86,6 +89,16 @@ def fixed_for_call() -> Iterator[None]:
     ignored = torch._dynamo.config.ignore_logging_functions | loggers
     with _patched(torch._dynamo.config, {**_DYNAMO, "ignore_logging_functions": ignored}):
         yield
+
+
+def forget_budgets(module: fx.GraphModule) -> None:
+    """Take away what the user's code marks for PyTorch's partitioner
+    (`torch.autograd.graph.region_activation_memory_budget`)."""
+    graphs = [m.graph for m in module.modules() if isinstance(m, fx.GraphModule)]
+    for node in (node for graph in graphs for node in graph.nodes):
+        node.meta.pop("memory_budget", None)
+        if _REGION_BUDGET in (custom := node.meta.get("custom") or {}):
+            node.meta["custom"] = {k: v for k, v in custom.items() if k != _REGION_BUDGET}
 
 
 def _refuse_other_ways_to_run() -> None:

@@ -57,6 +57,21 @@ def test_the_memory_budget_of_pytorch_is_not_the_planners() -> None:
     assert planner.report().recomputed
 
 
+def test_nor_is_that_of_a_region() -> None:
+    def loss(model: nn.Module, x: Tensor) -> Tensor:
+        with torch.autograd.graph.region_activation_memory_budget(0.0):
+            return squares(model, x)
+
+    net, args = model(), (torch.randn(64, 32),)
+    wanted = harness.train(net, harness.plain_step(net, loss), args, steps=2)
+    planner = plan_at(0.8, net, loss, args)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = harness.train(net, unfused(net, loss, planner), args, steps=2)
+    assert harness.differences(wanted, got) == []
+    assert planner.report().recomputed
+
+
 def test_a_partitioner_that_draws_again_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def saves_nothing(joint: Any, inputs: Any, **facts: Any) -> Any:
         for node in joint.graph.nodes:
