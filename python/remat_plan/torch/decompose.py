@@ -42,13 +42,29 @@ def _draw_mask(like: torch.Tensor, keep: float, contiguous: bool) -> torch.Tenso
     return torch.empty_like(like, dtype=torch.bool, memory_format=layout).bernoulli_(keep)
 
 
+def _apply_dropout(x: torch.Tensor, mask: torch.Tensor, keep: float) -> torch.Tensor:
+    """Rounds as the kernels do: on the CPU the scale and then the product to the type of
+    `x`; others divide in single precision, and have the layout of `x`."""
+    if x.device.type == "cpu":
+        return x * mask.to(x.dtype).mul_(1.0 / keep)
+    exact = keep if x.dtype == torch.float64 else struct.unpack("f", struct.pack("f", keep))[0]
+    product: torch.Tensor = _aten.native_dropout_backward.default(x, mask, 1.0 / exact)
+    like = torch.empty_like(x, device="meta")
+    if product.stride() == like.stride():
+        return product
+    return torch.empty_like(x).copy_(product)
+
+
 _library: Any = torch.library.Library("remat_plan", "DEF")  # type: ignore[no-untyped-call]
 _library.define(
     "draw_mask(Tensor like, float keep, bool contiguous) -> Tensor",
     tags=(torch.Tag.nondeterministic_seeded,),
 )
+_library.define("apply_dropout(Tensor x, Tensor mask, float keep) -> Tensor")
+_library.impl("apply_dropout", _apply_dropout, "CompositeExplicitAutograd")
 _library.impl("draw_mask", _draw_mask, "CompositeExplicitAutograd")
 draw_mask: Any = torch.ops.remat_plan.draw_mask.default
+apply_dropout: Any = torch.ops.remat_plan.apply_dropout.default
 
 
 def _dropout(x: torch.Tensor, p: float, train: bool | None) -> Any:
@@ -56,20 +72,11 @@ def _dropout(x: torch.Tensor, p: float, train: bool | None) -> Any:
     were taken apart already."""
     if not train or not 0 < p < 1:
         return NotImplemented
-    keep = 1.0 - p
     if x.device.type == "cpu":
-        return _scaled_on_cpu(x, mask := draw_mask(x, keep, False), 1.0 / keep), mask
-    # Kernels of other devices draw as they multiply, and divide in single precision.
-    mask = _aten.native_dropout.default(x, p, None)[1]
-    exact = keep if x.dtype == torch.float64 else struct.unpack("f", struct.pack("f", keep))[0]
-    return _aten.native_dropout_backward.default(x, mask, 1.0 / exact), mask
-
-
-def _scaled_on_cpu(x: torch.Tensor, mask: torch.Tensor, scale: float) -> Any:
-    """The same in one op where that rounds as the kernel does, to the type of `x` each time."""
-    if x.dtype in (torch.float32, torch.float64):
-        return _aten.native_dropout_backward.default(x, mask, scale)
-    return x * (mask.to(x.dtype) * scale)
+        mask = draw_mask(x, 1.0 - p, False)
+    else:  # the kernel draws as it multiplies
+        mask = _aten.native_dropout.default(x, p, None)[1]
+    return apply_dropout(x, mask, 1.0 - p), mask
 
 
 def _bernoulli(x: torch.Tensor, p: float, *, generator: Any = None) -> Any:

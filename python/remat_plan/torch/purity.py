@@ -19,7 +19,7 @@ from .errors import Refused
 
 T = TypeVar("T")
 
-_NAMESPACES = ("aten", "prims", "inductor_prims")
+_NAMESPACES = ("aten", "prims", "inductor_prims", "remat_plan")
 
 _OTHER_OPS = frozenset(
     f"torchvision::{name}"

@@ -79,6 +79,7 @@ def branch(x: Tensor) -> Tensor:
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "dropout": lambda x: F.dropout(x, 0.3),
     "dropout in place": lambda x: F.dropout(x * 1.5, 0.3, inplace=True),
+    "dropout of a transposed tensor": lambda x: F.dropout(x.t(), 0.3).t(),
     "dropout in bf16": lambda x: F.dropout(x.bfloat16(), 0.3).float(),
     "dropout2d": lambda x: F.dropout2d(x.view(2, -1, 4, 8), 0.3).view(-1, 32),
     "alpha dropout": lambda x: F.alpha_dropout(x, 0.3, training=True),
