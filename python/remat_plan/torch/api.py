@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ import torch
 from torch import fx
 
 from ..graph import Graph
+from . import settings
 from .capture import capture
 from .captured import Captured
 from .costs import Times, add_costs
@@ -167,13 +167,10 @@ class _Done(Exception):
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Errors of `torch.compile` that we can explain become Refused; calls of loggers are
-    left out of what is traced, since they would break the graph."""
-    loggers = {f for f in vars(logging.Logger).values() if callable(f)}
-    ignored = torch._dynamo.config.ignore_logging_functions | loggers
+    """Errors of `torch.compile` that we can explain become Refused; its settings are those
+    that plans are made for (`settings.py`)."""
     try:
-        # Inside of DDP, Dynamo would split the step by buckets of gradients.
-        with torch._dynamo.config.patch(ignore_logging_functions=ignored, optimize_ddp=False):
+        with settings.fixed_for_call():
             yield
     except Exception as error:
         ours = translate(error)

@@ -82,11 +82,14 @@ def _needed_by(ops: list[CapturedOp], last: CapturedOp) -> set[CapturedOp]:
 
 
 def _insert(captured: Captured, boundary: CapturedOp, needed: set[CapturedOp]) -> None:
-    """Put the boundary before the first op that reads a tangent, even indirectly."""
+    """Put the boundary before the first op that reads a tangent, even indirectly, or that
+    has an effect in the backward pass."""
     behind = set(boundary.makes)
     after = []
+    forward = [i for i, op in enumerate(captured.ops) if _is_of_forward_pass(op)]
+    last = forward[-1] if forward else len(captured.ops)
     for i, op in enumerate(captured.ops):
-        if behind.intersection(op.reads):
+        if behind.intersection(op.reads) or (op.effect and i > last):
             behind.update(op.makes)
             after.append(i)
     first = after[0] if after else len(captured.ops)
@@ -94,6 +97,13 @@ def _insert(captured: Captured, boundary: CapturedOp, needed: set[CapturedOp]) -
     late = [op for i, op in enumerate(captured.ops) if i >= first and op not in needed]
     captured.boundary = len(early)
     captured.ops[:] = [*early, boundary, *late]
+
+
+def _is_of_forward_pass(op: CapturedOp) -> bool:
+    """Was it traced there? AOTAutograd marks what it traces in this pass, and comes to the
+    other one then, where ops of custom autograd functions have no mark."""
+    tag = None if op.node is None else op.node.meta.get("partitioner_tag")
+    return tag in ("is_forward", "must_be_in_forward")
 
 
 def _keep_old_value(captured: Captured, node: fx.Node, needed: set[CapturedOp]) -> None:

@@ -10,7 +10,7 @@ import torch
 from torch import fx
 from torch.utils import _pytree as pytree
 
-from . import collectives, runtime
+from . import collectives, purity, runtime
 from .boundary import add_boundary
 from .captured import (
     Captured,
@@ -50,13 +50,24 @@ def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]
 
 
 def _simplify(module: fx.GraphModule) -> None:
-    """Remove dead and repeated work, and write plain numbers where they are used."""
+    """Remove dead and repeated work, and write plain numbers where they are used.
+
+    Calls whose results may differ stay as they are.
+    """
     from torch._functorch.compile_utils import fx_graph_cse
 
-    module.graph.eliminate_dead_code()
-    module.graph = fx_graph_cse(
-        module.graph, lambda node: node if collectives.is_collective(node) else None
-    )
+    def stays(node: fx.Node) -> bool:
+        return (
+            node.is_impure()
+            or collectives.is_collective(node)
+            or purity.has_hidden_state(module, node)
+        )
+
+    def unlike_others(node: fx.Node) -> fx.Node | None:
+        return node if stays(node) or purity.is_undefined(node) else None
+
+    module.graph.eliminate_dead_code(stays)
+    module.graph = fx_graph_cse(module.graph, unlike_others)
     for node in list(module.graph.nodes):
         value = node.meta.get("val")
         if node.target is operator.getitem and isinstance(value, int | float):
@@ -124,7 +135,7 @@ def move_seeds_to_host(module: fx.GraphModule) -> None:
     there.
     """
     for node in module.graph.nodes:
-        if node.target in ATTENTION_WITH_SEEDS_ON_HOST and _draws(node):
+        if node.target in ATTENTION_WITH_SEEDS_ON_HOST and purity.draws(node):
             value = list(node.meta["val"])
             for i in (2, 3):  # philox_seed, philox_offset
                 with value[i].fake_mode:
@@ -195,10 +206,7 @@ class _Reader:
             elif is_number(node):
                 self.c.role[node] = Role.VIEW
             elif (base := self.base(node)) is not None:
-                self.c.role[node] = Role.VIEW
-                self.c.storage_of[node] = base
-                if base in self.shown:
-                    _trace_again(node)
+                self.view(node, base)
             else:
                 self.op(node)
 
@@ -227,6 +235,17 @@ class _Reader:
             self.index.update({_identity(t): base for t in tensors})
         return base
 
+    def view(self, node: fx.Node, base: int) -> None:
+        if purity.has_hidden_state(self.c.module, node) and not collectives.is_wait(node):
+            raise Refused(
+                f"{node.target} ({node.name}) returns a view of its argument, and may do more: "
+                "say remat_plan.torch.pure(op) if it does not, or return a new tensor"
+            )
+        self.c.role[node] = Role.VIEW
+        self.c.storage_of[node] = base
+        if base in self.shown:
+            _trace_again(node)
+
     def op(self, node: fx.Node) -> None:
         self.c.role[node] = Role.OP
         traced = tensors_in(node.meta.get("val"))
@@ -247,9 +266,10 @@ class _Reader:
         if isinstance(value, torch.Tensor):
             self.c.storage_of[node] = op.makes[0]
             self.c.storages[op.makes[0]].carriers.append(node)
-        op.random_on = _random_device(self.c.module, node)
-        op.effect = _has_effect(node)
-        op.once = op.effect or not op.makes or node.kwargs.get("generator") is not None
+        op.effect = collectives.is_collective(node) or purity.has_hidden_state(
+            self.c.module, node
+        )
+        op.once = op.effect or not op.makes or purity.is_undefined(node)
         self.c.ops.append(op)
 
     def item(self, node: fx.Node) -> None:
@@ -295,42 +315,6 @@ def _aliased_argument(node: fx.Node) -> fx.Node | None:
         if argument.alias_info and isinstance(value, fx.Node):
             return value
     return None
-
-
-def _random_device(module: fx.GraphModule, node: fx.Node) -> torch.device | None:
-    """The device of the generator that a node draws from, or None if it draws nothing."""
-    if isinstance(node.target, torch._ops.HigherOrderOperator):
-        graphs = [getattr(module, str(a.target)) for a in node.all_input_nodes if _is_graph(a)]
-        inner = [n for g in graphs for n in g.graph.nodes if n.op == "call_function"]
-        devices = [_random_device(module, n) for n in inner]
-        return next((d for d in devices if d), None)
-    if not _draws(node):
-        return None
-    values = [node.meta.get("val"), *(a.meta.get("val") for a in node.all_input_nodes)]
-    tensors = [t for value in values for t in tensors_in(value)]
-    return tensors[0].device if tensors else torch.device("cpu")
-
-
-def _is_graph(node: fx.Node) -> bool:
-    return node.op == "get_attr" and "val" not in node.meta
-
-
-def _draws(node: fx.Node) -> bool:
-    """True unless the op draws no random numbers, or none because its dropout is 0."""
-    target = node.target
-    if not isinstance(target, torch._ops.OpOverload):
-        return False
-    if torch.Tag.nondeterministic_seeded not in target.tags:
-        return False
-    for i, argument in enumerate(target._schema.arguments):
-        if argument.name == "dropout_p":
-            given = node.args[i] if i < len(node.args) else node.kwargs.get("dropout_p")
-            return bool((argument.default_value if given is None else given) != 0.0)
-    return True
-
-
-def _has_effect(node: fx.Node) -> bool:
-    return node.target is torch.ops.higher_order.with_effects or collectives.is_collective(node)
 
 
 def _refuse_unsupported(node: fx.Node) -> None:

@@ -48,15 +48,15 @@ class Storage:
 class CapturedOp:
     """An op of the planner; `reads` and `makes` are indices of storages.
 
-    `node` is None for the boundary. `items` are the node's getitems. `random_on` is the
-    device whose generator it draws from. `once`: it must not run again.
+    `node` is None for the boundary. `items` are the node's getitems. `effect`: it may do more
+    than its arguments say, such as draw random numbers, and keeps its place among the others
+    that do (`purity.py`). `once`: it must not run again.
     """
 
     node: fx.Node | None
     reads: list[int]
     makes: list[int] = field(default_factory=list)
     items: list[fx.Node] = field(default_factory=list)
-    random_on: torch.device | None = None
     effect: bool = False
     once: bool = False
 

@@ -29,7 +29,7 @@ from torch.utils import _pytree as pytree
 from .. import cache
 from ..graph import Device, Graph
 from ..program import profile_device
-from . import collectives, runtime
+from . import collectives, purity, runtime
 from .captured import Captured, CapturedOp, Role, allocated, tensors_in
 from .errors import Refused, user_line
 from .meter import timing_event
@@ -200,26 +200,27 @@ class _OneByOne:
 
     def op(self, op: CapturedOp, node: fx.Node) -> Any:
         """The result of an op, which is timed."""
-        if _has_only_an_effect(op, node):
+        if _has_only_an_effect(node):
             return pytree.tree_map_only(torch.Tensor, empty_like, node.meta.get("val"))
         if collectives.is_collective(node):  # one rank cannot run it
             made = pytree.tree_map_only(torch.Tensor, invented, node.meta.get("val"))
             return self.park(made)
         args, kwargs = fx.map_arg((node.args, node.kwargs), self.fetch)
-        on = op.random_on
-        state = None if on is None else runtime.random_state(on)
+        repeats = not op.effect or purity.is_own_random(node)
+        draws_on = {torch.device("cpu"), self.c.device} if op.effect and repeats else set()
+        states = {device: runtime.random_state(device) for device in draws_on}
 
         def rewind() -> None:
             """Runs after the first draw the same again."""
-            if on is not None and state is not None:
-                runtime.set_random_state(state, on)
+            for device, state in states.items():
+                runtime.set_random_state(state, device)
 
         def run() -> Any:
             return node.target(*args, **kwargs)  # type: ignore[operator]
 
         time_run = self.time_on_cuda if self.on_cuda else self.time_on_cpu
         try:
-            result = time_run(op, run, rewind, RUNS if _is_known(node) else 0)
+            result = time_run(op, run, rewind, RUNS if repeats else 0)
         except Exception as error:
             raise _failed(node, error) from error
         self.note_storages(op, result)
@@ -281,29 +282,12 @@ class _OneByOne:
                     self.storage_bytes[x] = max(self.storage_bytes[x], allocated(tensor))
 
 
-def _has_only_an_effect(op: CapturedOp, node: fx.Node) -> bool:
+def _has_only_an_effect(node: fx.Node) -> bool:
     """True for what makes no tensor but a token, such as asserts and custom ops that print.
     It is not run here, since the user would see it twice."""
     results = node.meta.get("val")
-    return not tensors_in(results[1:] if op.effect and results else results)
-
-
-def _is_known(node: fx.Node) -> bool:
-    """Is an op, or a branch of a condition, made of PyTorch's own ops, which have no hidden
-    state but that of the random generator?"""
-    if isinstance(node.target, torch._ops.OpOverload):
-        return node.target.namespace in ("aten", "prims")
-    if node.target is torch.ops.higher_order.with_effects:
-        return False
-    owner = node.graph.owning_module
-    called = [getattr(owner, str(a.target)) for a in node.all_input_nodes if a.op == "get_attr"]
-    modules = [module for module in called if isinstance(module, fx.GraphModule)]
-    return all(
-        _is_known(n)
-        for module in modules
-        for n in module.graph.nodes
-        if n.op == "call_function"
-    )
+    has_token = node.target is torch.ops.higher_order.with_effects
+    return not tensors_in(results[1:] if has_token and results else results)
 
 
 def _failed(node: fx.Node, error: Exception) -> Refused:

@@ -41,8 +41,9 @@ def describe(captured: Captured, name: str) -> Graph:
     """The graph of a captured step, without times (`time_source` "none").
 
     The caller holds what the forward pass returned, so those tensors are `held`. Random ops
-    draw in the order of the graph, and the boundary stands between the same draws: they are
-    `ordered`. Ops with several outputs make all of them anew when they run again.
+    and others with effects run in the order of the graph, and the boundary stands between the
+    same ones: they are `ordered`. Ops with several outputs make all of them anew when they
+    run again.
     """
     return Graph(
         name=name,
@@ -94,7 +95,7 @@ def _source_kinds(captured: Captured) -> dict[int, Kind]:
 
 
 def _op(captured: Captured, i: int, op: CapturedOp) -> Op:
-    ordered = op.random_on is not None or op.effect or i == captured.boundary
+    ordered = op.effect or i == captured.boundary
     return Op(
         name=op.name,
         kind=op.kind,

@@ -9,7 +9,6 @@ it. Views are made again after a free, and in each module, so only whole storage
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -39,15 +38,12 @@ class _Emitter:
 
     def __init__(self, captured: Captured, plan: Plan) -> None:
         self.c = captured
-        runs = Counter(step.op for step in plan.steps if isinstance(step, Run))
-        self.rerun = {op for op, n in runs.items() if n > 1}
         self.arena = arena.Arena(captured, plan) if plan.addressed else None
         self.buffer: fx.Node | None = None  # the arena
         self.ran: set[int] = set()
         self.present: set[int] = set()  # tensors on the device
         self.current: dict[fx.Node, fx.Node] = {}
         self.views: dict[int, list[fx.Node]] = {}  # views in `current`, by their tensor
-        self.states: dict[int, fx.Node] = {}  # random states before the first run of an op
         self.hosts: dict[fx.Node, fx.Node] = {}  # host copies of carriers
         self.leaving: dict[fx.Node, None] = {}  # carriers that are still being copied out
         self.arriving: set[fx.Node] = set()  # carriers whose copy in was not waited for
@@ -86,19 +82,13 @@ class _Emitter:
         node = op.node
         assert node is not None
         first = i not in self.ran
-        if op.random_on is not None and first and i in self.rerun:
-            self.states[i] = self.save_state(node, op.random_on)
         args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
         function: Any = node.target
         if writing := self.writer(op, places):
             function, args = arena.write, (*writing[0], *args)
             kwargs = {**kwargs, **writing[1]}
         name = node.name if first else f"{node.name}_again"
-        if op.random_on is not None and not first:
-            replayed = (self.here(self.states[i]), op.random_on, function, *args)
-            made = self.call(runtime.replay, replayed, kwargs, like=node, name=name)
-        else:
-            made = self.call(function, args, kwargs, like=node, name=name)
+        made = self.call(function, args, kwargs, like=node, name=name)
         made.meta[RUN] = (FIRST if first else AGAIN, i)
         if collectives.is_collective(node):
             wait = collectives.wait_for(node.meta["val"])
@@ -213,6 +203,7 @@ class _Emitter:
         for carrier in list(self.leaving):
             self.end_copy_out(carrier)
         self.backward.output(tuple(gradients))
+        self.watch_sources()
         numbers = [node for node in self.saved if is_number(node)]
         others = [node for node in self.saved if not is_number(node)]
         others.sort(key=lambda n: (_is_object(n), self.is_unchecked(n)))
@@ -232,12 +223,37 @@ class _Emitter:
 
         AOTAutograd wants them last, and holds them to the end of the step. A custom
         autograd function asks for that with each tensor that it keeps as an attribute; what
-        nobody else can reach does not need it.
+        nobody else can reach does not need it, and what ops read again must not change.
         """
         seen = saved.op == "placeholder" or saved in self.fwd_outputs
-        if not seen:
+        if not seen or self.is_read_again(self.saved[saved]):
             saved.meta.pop(UNCHECKED, None)
         return bool(saved.meta.get(UNCHECKED))
+
+    def is_read_again(self, late: fx.Node) -> bool:
+        """Does an op of the forward pass run in the backward pass and read this, or a view?"""
+        for user in late.users:
+            which, op = user.meta.get(RUN, (None, -1))
+            again = self.is_read_again(user) if which is None else op < self.c.boundary
+            if again or which == AGAIN:
+                return True
+        return False
+
+    def watch_sources(self) -> None:
+        """Sources that ops read again must lie where they lay in the forward pass."""
+        sources = [n for n in self.saved if isinstance(n.meta.get("val"), torch.Tensor)]
+        sources = [n for n in sources if n.op == "placeholder"]
+        watched = [n for n in sources if self.is_read_again(self.saved[n])]
+        if not watched:
+            return
+        self.graph = self.forward
+        places = self.call(runtime.addresses, tuple(watched), like=watched[0], name="addresses")
+        with watched[0].meta["val"].fake_mode:
+            places.meta["val"] = torch.empty(len(watched), dtype=torch.int64, device="cpu")
+        self.graph = self.backward
+        args = (self.here(places), *(self.saved[n] for n in watched))
+        with self.backward.inserting_before(next(iter(self.backward.nodes))):
+            self.call(runtime.refuse_replaced, args, like=places)
 
     # ---- values ----
 
@@ -319,13 +335,6 @@ class _Emitter:
         )
         emitted.meta = dict(like.meta)
         return emitted
-
-    def save_state(self, node: fx.Node, device: torch.device) -> fx.Node:
-        state = self.call(runtime.random_state, (device,), like=node, name=f"{node.name}_state")
-        n_bytes = runtime.random_state(device).numel()
-        with tensors_in(node.meta["val"])[0].fake_mode:  # type: ignore[attr-defined]
-            state.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device="cpu")
-        return state
 
     def room(self, n_bytes: int, device: torch.device | None = None) -> fx.Node:
         """New memory on the device of the step, or on another."""

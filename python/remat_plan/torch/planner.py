@@ -14,6 +14,7 @@ from torch import fx
 from ..graph import Graph
 from ..plan import Plan
 from ..program import solve
+from . import settings
 from .agreement import Alone, tell_at_exit, together
 from .arena import in_arena
 from .capture import capture
@@ -236,7 +237,8 @@ def compile_with(
             partition_fn=partition,
             decompositions=DECOMPOSITIONS,
         )
-        return compiled(module, inputs)
+        with settings.fixed_for_capture():
+            return compiled(module, inputs)
 
     return run_backend
 

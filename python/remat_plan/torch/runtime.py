@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -86,13 +86,23 @@ def set_random_state(state: torch.Tensor, device: torch.device) -> None:
         torch.get_device_module(device).set_rng_state(state, device)
 
 
-def replay(
-    state: torch.Tensor, device: torch.device, op: Callable[..., Any], *args: Any, **kwargs: Any
-) -> Any:
-    """Run a random op with the state it had the first time; later draws do not change."""
-    now = random_state(device)
-    set_random_state(state, device)
-    try:
-        return op(*args, **kwargs)
-    finally:
-        set_random_state(now, device)
+def addresses(*tensors: torch.Tensor) -> torch.Tensor:
+    """Where the tensors lie, in host memory that does not count."""
+    with torch._C._DisableTorchDispatch():
+        return torch.tensor([t.data_ptr() for t in tensors], device="cpu")
+
+
+def refuse_replaced(before: torch.Tensor, *tensors: torch.Tensor) -> None:
+    """Raise RuntimeError if a parameter is not where it lay in the forward pass.
+
+    Autograd sees what is written in place, but not that `p.data` is another tensor now.
+    Other sources may come as copies, from hooks of saved tensors.
+    """
+    for address, tensor in zip(before.tolist(), tensors, strict=True):
+        if isinstance(tensor, torch.nn.Parameter) and tensor.data_ptr() != address:
+            shape = list(tensor.shape)
+            raise RuntimeError(
+                f"a parameter of shape {shape} got other data (p.data = ...) between the "
+                "forward and the backward pass, which computes from it again: change "
+                "parameters after the backward pass"
+            )

@@ -70,8 +70,7 @@ class Watch:
         self.forward_to(op)
         node = self.captured.ops[op].node
         assert node is not None
-        given = args[len(args) - len(node.args) :]  # a replay has more in front
-        self.compare(node.args, given)
+        self.compare(node.args, args)
         self.compare(node.kwargs, {key: kwargs[key] for key in node.kwargs})
         self.write(self.run_step)
 
