@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/arithmetic.h"
 #include "model/cost.h"
 #include "model/device.h"
 #include "model/graph.h"
@@ -18,10 +19,11 @@ static const char one_op[] =
     "\"ops\":[{\"name\":\"op\",\"kind\":\"%s\",\"inputs\":[0,1],\"outputs\":[2],"
     "\"time_ns\":7,\"workspace_bytes\":64,\"attrs\":%s}],\"keep\":[2]}";
 
-/* 1 TFLOP/s in f32 and bf16, 2 in f16. Memory and link have 1 GB/s. */
+/* 1 TFLOP/s in f32 and bf16, 2 in f16, a half in f64. Memory and link have 1 GB/s. */
 static const struct rp_device_model plain = {
     .name = "plain",
     .title = "Plain",
+    .f64_flops = 500000000000,
     .f32_flops = 1000000000000,
     .f16_flops = 2000000000000,
     .bf16_flops = 1000000000000,
@@ -262,6 +264,77 @@ static void an_op_that_states_no_flops_is_charged_by_its_traffic(void) {
         5000 + 7500);
 }
 
+/* 7 * 10^6 flops of products at 700 a ns in f32. */
+static void every_type_of_number_has_a_rate(void) {
+    static const struct {
+        const char *dtype;
+        uint64_t ns;
+    } cases[] = {
+        {"f64", 20000},           {"float64", 20000},
+        {"Float32", 10000},       {"tf32", 10000},
+        {"float16", 5000},        {"bfloat16", 10000},
+        {"f8e4m3fn", 5000},       {"f8E5M2", 5000},
+        {"float8_e4m3fn", 5000},  {"float8_e5m2", 5000},
+        {"f8_e4m3fnuz", 5000},    {"float8_e5m2fnuz", 5000},
+        {"float8_e8m0fnu", 5000}, {"float4_e2m1fn_x2", 5000},
+        {"c32", 20000},           {"complex32", 20000},
+        {"c64", 40000},           {"complex64", 40000},
+        {"complex128", 80000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char member[64];
+        snprintf(member, sizeof member, ",\"dtype\":\"%s\"", cases[i].dtype);
+        uint64_t ns =
+            time_of(member, "matmul", "{\"flops\":7000000,\"traffic_bytes\":0}", &plain);
+        CU_ASSERT_EQUAL(ns, 5000 + cases[i].ns);
+    }
+}
+
+static void products_of_8_bits_have_their_rate_where_the_device_has_one(void) {
+    const char *attrs = "{\"flops\":7000000,\"traffic_bytes\":0}";
+    const char *f8 = ",\"dtype\":\"float8_e4m3fn\"";
+    struct rp_device_model m = plain;
+    m.tensor_cores = true;
+    CU_ASSERT_EQUAL(time_of(f8, "aten._scaled_mm.default", attrs, &m), 5000 + 7000);
+    CU_ASSERT_EQUAL(time_of(f8, "matmul", attrs, &m), 5000 + 7000);
+    m.f8_flops = 4000000000000;
+    CU_ASSERT_EQUAL(time_of(f8, "matmul", attrs, &m), 5000 + 3500);
+    CU_ASSERT_EQUAL(time_of(f8, "relu", attrs, &m), 5000 + 14000);
+    m.bf16_flops = 8000000000000;
+    m.f8_flops = 0;
+    CU_ASSERT_EQUAL(time_of(f8, "matmul", attrs, &m), 5000 + 1750);
+}
+
+static void pointwise_ops_on_f64_are_no_faster_than_its_products(void) {
+    const char *attrs = "{\"flops\":7000000,\"traffic_bytes\":0}";
+    CU_ASSERT_EQUAL(time_of(",\"dtype\":\"f64\"", "relu", attrs, &plain), 5000 + 28000);
+}
+
+static void integers_of_any_width_have_no_rate(void) {
+    static const char *const integer[] = {"int4",     "uint16", "INT64",  "u2",  "qint8",
+                                          "quint4x2", "pred",   "float0", "bool"};
+    for (size_t i = 0; i < sizeof integer / sizeof integer[0]; i++)
+        CU_ASSERT_EQUAL(rp_number_of(integer[i]), RP_NUMBER_INTEGER);
+    static const char *const unknown[] = {"",    "i",   "int",    "i8x", "f",      "f8",
+                                          "f33", "u8 ", "string", "f80", "float80"};
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+        CU_ASSERT_EQUAL(rp_number_of(unknown[i]), RP_NUMBER_UNKNOWN);
+}
+
+static void an_unknown_type_is_charged_by_its_traffic_and_told(void) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    CU_ASSERT_EQUAL_FATAL(
+        apply(",\"dtype\":\"posit16\"", "matmul", "{\"flops\":7000000}", &plain, &g, &err),
+        RP_OK);
+    CU_ASSERT_EQUAL(g.ops[0].time_ns, 5000 + 7500);
+    CU_ASSERT_STRING_EQUAL(rp_cost_unknown_dtype(&g), "posit16");
+    rp_graph_fini(&g);
+    CU_ASSERT_EQUAL_FATAL(apply(F32, "matmul", "{\"flops\":1}", &plain, &g, &err), RP_OK);
+    CU_ASSERT_PTR_NULL(rp_cost_unknown_dtype(&g));
+    rp_graph_fini(&g);
+}
+
 static void the_graph_records_its_model_and_device(void) {
     struct rp_graph g;
     struct rp_err err = {{0}};
@@ -295,8 +368,6 @@ static void missing_attributes_of_an_op_are_named(void) {
     rejected(F32, "{\"flops\":1,\"traffic_bytes\":\"1\"}",
              "t: ops[0] \"op\": attrs: must be an integer from 0 to 2^63-1: traffic_bytes");
     rejected("", "{\"flops\":1}", "t: ops[0] \"op\": no dtype is stated for its tensor a");
-    rejected(",\"dtype\":\"f8\"", "{\"flops\":1}",
-             "t: ops[0] \"op\": device models know no rate for dtype f8");
 }
 
 static void a_time_beyond_63_bits_is_refused(void) {
@@ -321,6 +392,8 @@ static void every_device_model_is_complete(void) {
         CU_ASSERT_PTR_EQUAL(rp_device_find(m[i].name), &m[i]);
         CU_ASSERT_TRUE(m[i].f32_flops > 0 && m[i].f16_flops >= m[i].f32_flops &&
                        m[i].bf16_flops >= m[i].f32_flops);
+        CU_ASSERT_TRUE(m[i].f64_flops > 0 && m[i].f64_flops <= m[i].f32_flops);
+        CU_ASSERT_TRUE(m[i].f8_flops == 0 || m[i].f8_flops >= m[i].bf16_flops);
         CU_ASSERT_TRUE(m[i].memory_bytes > 0 && m[i].memory_bytes_per_s > 0 &&
                        m[i].link_bytes_per_s > 0);
     }
@@ -338,6 +411,11 @@ void suite_cost(void) {
     RP_TEST(the_rate_follows_the_first_floating_point_tensor);
     RP_TEST(an_op_of_integers_only_is_charged_by_its_traffic);
     RP_TEST(an_op_that_states_no_flops_is_charged_by_its_traffic);
+    RP_TEST(every_type_of_number_has_a_rate);
+    RP_TEST(products_of_8_bits_have_their_rate_where_the_device_has_one);
+    RP_TEST(pointwise_ops_on_f64_are_no_faster_than_its_products);
+    RP_TEST(integers_of_any_width_have_no_rate);
+    RP_TEST(an_unknown_type_is_charged_by_its_traffic_and_told);
     RP_TEST(the_graph_records_its_model_and_device);
     RP_TEST(missing_attributes_of_an_op_are_named);
     RP_TEST(a_time_beyond_63_bits_is_refused);

@@ -62,16 +62,26 @@ bool rp_is_device_list(const char *name) {
     return name != NULL && strcmp(name, "list") == 0;
 }
 
+/* In TFLOP/s; "-" if there is none. */
+static const char *f8_rate(const struct rp_device_model *m, char *text, size_t size) {
+    if (m->f8_flops == 0)
+        return "-";
+    snprintf(text, size, "%.1f", 1e-12 * (double)m->f8_flops);
+    return text;
+}
+
 static void list_as_text(void) {
     size_t n;
+    char text[32];
     const struct rp_device_model *m = rp_device_models(&n);
-    puts("device             memory    GB/s  peak TFLOP/s of f32, f16, bf16   host GB/s   "
-         "host memory");
+    puts("device             memory    GB/s  peak TFLOP/s of f64, f32, f16, bf16, f8"
+         "   host GB/s   host memory");
     for (size_t i = 0; i < n; i++)
-        printf("%-16s %8s %7.0f %12.1f %8.1f %8.1f %11.1f %13s  %s\n", m[i].name,
+        printf("%-16s %8s %7.0f %10.1f %6.1f %6.1f %6.1f %6s %11.1f %13s  %s\n", m[i].name,
                rp_show_bytes(m[i].memory_bytes).s, 1e-9 * (double)m[i].memory_bytes_per_s,
-               1e-12 * (double)m[i].f32_flops, 1e-12 * (double)m[i].f16_flops,
-               1e-12 * (double)m[i].bf16_flops, 1e-9 * (double)m[i].link_bytes_per_s,
+               1e-12 * (double)m[i].f64_flops, 1e-12 * (double)m[i].f32_flops,
+               1e-12 * (double)m[i].f16_flops, 1e-12 * (double)m[i].bf16_flops,
+               f8_rate(&m[i], text, sizeof text), 1e-9 * (double)m[i].link_bytes_per_s,
                rp_show_bytes(m[i].host_memory_bytes).s, m[i].title);
 }
 
@@ -88,9 +98,11 @@ static void list_as_json(void) {
         rp_json_string(&w, "title", m[i].title);
         rp_json_uint(&w, "memory_bytes", m[i].memory_bytes);
         rp_json_uint(&w, "memory_bytes_per_s", m[i].memory_bytes_per_s);
+        rp_json_uint(&w, "f64_flops", m[i].f64_flops);
         rp_json_uint(&w, "f32_flops", m[i].f32_flops);
         rp_json_uint(&w, "f16_flops", m[i].f16_flops);
         rp_json_uint(&w, "bf16_flops", m[i].bf16_flops);
+        rp_json_uint(&w, "f8_flops", m[i].f8_flops);
         rp_json_uint(&w, "link_bytes_per_s", m[i].link_bytes_per_s);
         rp_json_uint(&w, "host_memory_bytes", m[i].host_memory_bytes);
         rp_json_end(&w);

@@ -105,6 +105,15 @@ static void warn_of_kinds(const struct rp_graph *g, const struct rp_device_model
     free(kinds);
 }
 
+static void warn_of_unknown_dtype(const struct rp_graph *g) {
+    const char *dtype = rp_cost_unknown_dtype(g);
+    if (dtype != NULL)
+        rp_log(0,
+               "warning: device models know no rate for dtype %.80s; its ops are charged "
+               "by their traffic only",
+               dtype);
+}
+
 static rp_rc apply_model(const struct options *o, const struct rp_device_model *model,
                          const char *path, struct rp_err *err) {
     struct rp_graph g = {0};
@@ -116,8 +125,10 @@ static rp_rc apply_model(const struct options *o, const struct rp_device_model *
         rc = rp_load_graph(path, &g, err);
     if (rc == RP_OK)
         rc = rp_cost_apply(&g, model, rp_path_name(path), err);
-    if (rc == RP_OK)
+    if (rc == RP_OK) {
         warn_of_kinds(&g, model, rp_path_name(path));
+        warn_of_unknown_dtype(&g);
+    }
     if (rc == RP_OK && o->h2d != NULL)
         g.device.h2d_bytes_per_s = h2d;
     if (rc == RP_OK && o->d2h != NULL)

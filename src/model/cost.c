@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/arithmetic.h"
 
 /* What this model assumes beyond data sheets. It is the same for every device, in percent.
  *   - Large square matrix products reach two thirds of the tensor peak (83 of 125 TFLOP/s
@@ -29,23 +30,6 @@ enum {
     ALIGNMENT_BYTES = 512
 };
 
-enum dtype { F32, F16, BF16, INTEGER, UNKNOWN };
-
-static enum dtype dtype_of(const char *word) {
-    static const char *const integer[] = {"bool", "u8",  "u16", "u32", "u64",
-                                          "i8",   "i16", "i32", "i64"};
-    if (strcmp(word, "f32") == 0)
-        return F32;
-    if (strcmp(word, "f16") == 0)
-        return F16;
-    if (strcmp(word, "bf16") == 0)
-        return BF16;
-    for (size_t i = 0; i < sizeof integer / sizeof integer[0]; i++)
-        if (strcmp(word, integer[i]) == 0)
-            return INTEGER;
-    return UNKNOWN;
-}
-
 static rp_rc op_fail(const struct rp_graph *g, uint32_t i, const char *file,
                      const char *what, const char *which, struct rp_err *err) {
     return rp_fail(err, RP_INPUT, "%s: ops[%" PRIu32 "] \"%.80s\": %s%.80s", file, i,
@@ -61,7 +45,7 @@ static const struct rp_tensor *first_not_integer(const struct rp_graph *g,
     for (int i = 0; i < 3; i++)
         for (uint32_t k = 0; k < n[i]; k++) {
             const struct rp_tensor *t = &g->tensors[lists[i][k]];
-            if (t->dtype == NULL || dtype_of(t->dtype) != INTEGER)
+            if (t->dtype == NULL || rp_number_of(t->dtype) != RP_NUMBER_INTEGER)
                 return t;
         }
     return NULL;
@@ -74,14 +58,14 @@ struct rate {
 };
 
 static struct rate arithmetic_rate(const struct rp_device_model *m, enum rp_op_class class,
-                                   enum dtype dtype) {
+                                   enum rp_number number) {
+    uint64_t flops = rp_number_flops(m, number);
+    uint64_t single =
+        flops < m->f32_flops ? flops : m->f32_flops; /* without tensor cores */
     if (class == RP_CLASS_GROUPED)
-        return (struct rate){m->f32_flops, GROUPED_PERCENT};
+        return (struct rate){single, GROUPED_PERCENT};
     if (class == RP_CLASS_MEMORY)
-        return (struct rate){m->f32_flops, ELEMENTWISE_PERCENT};
-    uint64_t flops = dtype == F16    ? m->f16_flops
-                     : dtype == BF16 ? m->bf16_flops
-                                     : m->f32_flops;
+        return (struct rate){single, ELEMENTWISE_PERCENT};
     bool tensor = m->tensor_cores && flops > m->f32_flops;
     return (struct rate){flops, tensor ? TENSOR_PERCENT : DENSE_PERCENT};
 }
@@ -121,8 +105,8 @@ static uint64_t default_traffic(const struct rp_graph *g, const struct rp_op *op
 }
 
 /* How long the op's arithmetic takes. The type that it computes in is that of its first
- * tensor that is not of integers. Leaves *ns alone if there is none, or if it states no
- * arithmetic. */
+ * tensor that is not of integers. Leaves *ns alone if there is none, if it is not known, or
+ * if the op states no arithmetic. */
 static rp_rc arithmetic_time(const struct rp_graph *g, uint32_t i,
                              const struct rp_device_model *m, const char *file,
                              unsigned __int128 *ns, struct rp_err *err) {
@@ -138,10 +122,9 @@ static rp_rc arithmetic_time(const struct rp_graph *g, uint32_t i,
         return op_fail(g, i, file, "attrs: a device model needs ", "'flops'", err);
     if (t->dtype == NULL)
         return op_fail(g, i, file, "no dtype is stated for its tensor ", t->name, err);
-    enum dtype dtype = dtype_of(t->dtype);
-    if (dtype == UNKNOWN)
-        return op_fail(g, i, file, "device models know no rate for dtype ", t->dtype, err);
-    *ns = duration(flops, arithmetic_rate(m, class, dtype));
+    enum rp_number number = rp_number_of(t->dtype);
+    if (number != RP_NUMBER_UNKNOWN)
+        *ns = duration(flops, arithmetic_rate(m, class, number));
     return RP_OK;
 }
 
@@ -230,6 +213,15 @@ static void set_device(struct rp_graph *g, const struct rp_device_model *m) {
         .copy_latency_ns = COPY_LATENCY_NS,
         .alignment_bytes = ALIGNMENT_BYTES,
     };
+}
+
+const char *rp_cost_unknown_dtype(const struct rp_graph *g) {
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct rp_tensor *t = first_not_integer(g, &g->ops[i]);
+        if (t != NULL && t->dtype != NULL && rp_number_of(t->dtype) == RP_NUMBER_UNKNOWN)
+            return t->dtype;
+    }
+    return NULL;
 }
 
 rp_rc rp_cost_apply(struct rp_graph *g, const struct rp_device_model *model,

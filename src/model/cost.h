@@ -4,11 +4,12 @@
  *   time = max(flops / (peak rate * efficiency), traffic / (bandwidth * efficiency))
  *          + launch
  *
- * An op states its "flops" in `attrs`. If it states none, or if all its tensors are of
- * integers or truth values, only its traffic counts; convolutions and matrix products of
- * other tensors must state them. An op also states its "traffic_bytes", unless it reads
- * each input once, writes each output once, and reads and writes each update once. All
- * arithmetic is in integers, rounded up, so every machine writes the same file.
+ * An op states its "flops" in `attrs`. If it states none, if all its tensors are of
+ * integers or truth values, or if their type is not known (arithmetic.h), only its traffic
+ * counts; convolutions and matrix products of other tensors must state them. An op also
+ * states its "traffic_bytes", unless it reads each input once, writes each output once, and
+ * reads and writes each update once. All arithmetic is in integers, rounded up, so every
+ * machine writes the same file.
  *
  * Thread-safe: functions write only what they are given.
  */
@@ -33,5 +34,9 @@ rp_rc rp_cost_apply(struct rp_graph *g, const struct rp_device_model *model,
  * there are none. The caller frees it. */
 char *rp_cost_doubtful_kinds(const struct rp_graph *g, const struct rp_device_model *model,
                              const char *file);
+
+/* The dtype of the first op whose arithmetic counts as nothing because its dtype is not
+ * known; NULL if there is none. Points into the graph. */
+const char *rp_cost_unknown_dtype(const struct rp_graph *g);
 
 #endif

@@ -19,6 +19,9 @@
  *        H200 (2 TB for 8), DGX Station (256 GB for 4)
  *   [M]  the server of Meng et al. (policy/alibaba.c): 128 GB
  *
+ * f64 is that of tensor cores from the A100 on. The M40 and the RTX 4090 have one unit for
+ * it where they have 32 and 64 for f32 ([P] and [D], per multiprocessor).
+ *
  * Every sheet prints memory as "GB" and means a power-of-two size: a 40 GB A100 offers
  * 42,405,855,232 bytes to programs (deviceQuery, PC2 Paderborn). So GB is GiB here. The
  * driver and a CUDA context take some of it, so a budget should be smaller. Host memory is
@@ -39,6 +42,7 @@ static const struct rp_device_model models[] = {
     {
         .name = "m40-12g", /* [P]; no f16 arithmetic */
         .title = "Tesla M40 12 GB",
+        .f64_flops = 6840 * GIGA / 32,
         .f32_flops = 6840 * GIGA,
         .f16_flops = 6840 * GIGA,
         .bf16_flops = 6840 * GIGA,
@@ -51,6 +55,7 @@ static const struct rp_device_model models[] = {
     {
         .name = "p100-16g", /* [P]; f16 is twice as fast as f32 */
         .title = "Tesla P100 SXM2 16 GB",
+        .f64_flops = 5300 * GIGA,
         .f32_flops = 10600 * GIGA,
         .f16_flops = 21200 * GIGA,
         .bf16_flops = 10600 * GIGA,
@@ -63,6 +68,7 @@ static const struct rp_device_model models[] = {
     {
         .name = "p100-16g-nvlink", /* [P]; two NVLinks to the host [I] */
         .title = "Tesla P100 SXM2 16 GB on POWER8",
+        .f64_flops = 5300 * GIGA,
         .f32_flops = 10600 * GIGA,
         .f16_flops = 21200 * GIGA,
         .bf16_flops = 10600 * GIGA,
@@ -75,6 +81,7 @@ static const struct rp_device_model models[] = {
     {
         .name = "v100-16g", /* [V] */
         .title = "Tesla V100 SXM2 16 GB",
+        .f64_flops = 7800 * GIGA,
         .f32_flops = 15700 * GIGA,
         .f16_flops = 125 * TERA,
         .bf16_flops = 15700 * GIGA,
@@ -87,6 +94,7 @@ static const struct rp_device_model models[] = {
     {
         .name = "v100-32g", /* [V] */
         .title = "Tesla V100 SXM2 32 GB",
+        .f64_flops = 7800 * GIGA,
         .f32_flops = 15700 * GIGA,
         .f16_flops = 125 * TERA,
         .bf16_flops = 15700 * GIGA,
@@ -99,6 +107,7 @@ static const struct rp_device_model models[] = {
     {
         .name = "titan-v", /* [T] */
         .title = "TITAN V 12 GB",
+        .f64_flops = 6900 * GIGA,
         .f32_flops = 13800 * GIGA,
         .f16_flops = 110 * TERA,
         .bf16_flops = 13800 * GIGA,
@@ -111,9 +120,11 @@ static const struct rp_device_model models[] = {
     {
         .name = "rtx4090", /* [D]; tensor rates with f32 sums */
         .title = "GeForce RTX 4090 24 GB",
+        .f64_flops = 82600 * GIGA / 64,
         .f32_flops = 82600 * GIGA,
         .f16_flops = 165200 * GIGA,
         .bf16_flops = 165200 * GIGA,
+        .f8_flops = 330300 * GIGA,
         .tensor_cores = true,
         .memory_bytes = GIB(24),
         .memory_bytes_per_s = 1008 * GIGA,
@@ -123,6 +134,7 @@ static const struct rp_device_model models[] = {
     {
         .name = "a100-40g", /* [A] */
         .title = "A100 SXM4 40 GB",
+        .f64_flops = 19500 * GIGA,
         .f32_flops = 19500 * GIGA,
         .f16_flops = 312 * TERA,
         .bf16_flops = 312 * TERA,
@@ -135,6 +147,7 @@ static const struct rp_device_model models[] = {
     {
         .name = "a100-80g", /* [A] */
         .title = "A100 SXM4 80 GB",
+        .f64_flops = 19500 * GIGA,
         .f32_flops = 19500 * GIGA,
         .f16_flops = 312 * TERA,
         .bf16_flops = 312 * TERA,
@@ -147,9 +160,11 @@ static const struct rp_device_model models[] = {
     {
         .name = "h100", /* [H] */
         .title = "H100 SXM5 80 GB",
+        .f64_flops = 67 * TERA,
         .f32_flops = 67 * TERA,
         .f16_flops = 989500 * GIGA,
         .bf16_flops = 989500 * GIGA,
+        .f8_flops = 1979 * TERA,
         .tensor_cores = true,
         .memory_bytes = GIB(80),
         .memory_bytes_per_s = 3350 * GIGA,
@@ -159,9 +174,11 @@ static const struct rp_device_model models[] = {
     {
         .name = "h200", /* [X] */
         .title = "H200 SXM5 141 GB",
+        .f64_flops = 67 * TERA,
         .f32_flops = 67 * TERA,
         .f16_flops = 989500 * GIGA,
         .bf16_flops = 989500 * GIGA,
+        .f8_flops = 1979 * TERA,
         .tensor_cores = true,
         .memory_bytes = GIB(141),
         .memory_bytes_per_s = 4800 * GIGA,

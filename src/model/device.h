@@ -14,11 +14,13 @@
  * counts as two operations. Matrices are dense (no structured sparsity), the clock is
  * boosted. */
 struct rp_device_model {
-    const char *name;  /* "v100-16g": what --device takes */
-    const char *title; /* "Tesla V100 SXM2 16 GB" */
+    const char *name;   /* "v100-16g": what --device takes */
+    const char *title;  /* "Tesla V100 SXM2 16 GB" */
+    uint64_t f64_flops; /* of matrix products */
     uint64_t f32_flops;
     uint64_t f16_flops;  /* of matrix products with f32 sums; f32_flops if there are none */
     uint64_t bf16_flops; /* likewise */
+    uint64_t f8_flops;   /* likewise; 0 if there is no such arithmetic */
     bool tensor_cores;   /* what is above f32_flops comes from tensor cores */
     uint64_t memory_bytes;
     uint64_t memory_bytes_per_s;

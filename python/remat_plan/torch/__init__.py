@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from .api import Step, compile, export
 from .errors import Refused
 from .planner import Options, backend, register
+from .purity import pure
 from .ranges import nvtx
 from .report import Report
 
@@ -36,6 +37,7 @@ __all__ = [
     "export",
     "inductor",
     "nvtx",
+    "pure",
 ]
 
 register()

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Plans carried out in one buffer: every tensor lies at the address that the plan gives it.
 
-The forward pass begins with one allocation, the arena. The output of an op is a view into
-it. Ops with a kernel that writes to a given tensor (the `out` overload, registered for the
-device itself) write there. The others make their result as usual, and it is copied: they
-include those whose `out` overload is generated, since that makes a copy as well.
+The forward pass begins with one allocation, the arena. The output of an op lies in it, in a
+storage of its own that begins at the tensor's address, has the tensor's bytes and holds the
+arena. So ops that address a storage and not a tensor (`as_strided`, `slice_scatter`) see
+what they see without an arena.
+
+Ops of the table in `out_forms.py` write to their places. The others make their result as
+usual, and it is copied.
 
 Outside of the arena lies what the caller gets or what is kept at the end, since the next
 step, or a loss that somebody stores, must not share memory with this step. What an op
@@ -23,9 +26,11 @@ import torch
 
 from ..graph import Graph, Tensor
 from ..plan import Plan, Run
+from . import runtime
 from .captured import Captured, CapturedOp, tensors_in
 from .describe import kept
 from .errors import Refused
+from .out_forms import may_write
 
 OUTSIDE = "outside of the arena"
 ALIGNMENT = 16  # of any element, in bytes
@@ -38,19 +43,53 @@ CONVERSIONS = (torch.ops.aten._to_copy.default, torch.ops.aten.clone.default)
 def place(
     arena: torch.Tensor,
     address: int,
+    n_bytes: int,
     shape: Sequence[int],
     stride: Sequence[int],
     offset: int,
     dtype: torch.dtype,
 ) -> torch.Tensor:
-    """The tensor whose storage begins at `address`, in bytes; `offset` is in elements."""
-    elements = arena.view(dtype)
-    return elements.as_strided(shape, stride, address // dtype.itemsize + offset)
+    """A tensor with a storage of its own in the arena: `n_bytes` from `address` on, in bytes.
+    `offset`, in that storage, is in elements.
+
+    The storage holds the arena. What is written there counts as a change of the arena, so
+    that autograd refuses a second backward pass, which would read what the first wrote over.
+    """
+    torch.autograd.graph.increment_version(arena)
+    storage = arena.untyped_storage()[address : address + n_bytes]
+    empty = torch.empty(0, dtype=dtype, device=arena.device)
+    return empty.set_(storage, offset, shape, stride)
 
 
 def put(place: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Copy a result to its place."""
-    return place.copy_(value)
+    """Copy a result to its place, and keep its strides."""
+    place = runtime.laid_out(place, value, int(value.storage_offset()))
+    runtime.distinct(place, place).copy_(runtime.distinct(value, place))
+    return place
+
+
+def write(
+    op: Any, out_form: Any, outs: Sequence[str], strides: list[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Run an op so that it writes to the places named `outs`, by its out form or else by a
+    conversion. If what it reads is laid out in another way than was traced, with `strides`,
+    its result may be too: then it is copied."""
+    if strides_of(args) == strides:
+        return (out_form or convert)(*args, **kwargs)
+    places = [kwargs.pop(name) for name in outs]
+    made = tensors_in(op(*args, **kwargs))
+    put_there = [put(*pair) for pair in zip(places, made, strict=True)]
+    return put_there if len(put_there) > 1 else put_there[0]
+
+
+def strides_of(args: Sequence[Any]) -> list[Any]:
+    """Of the tensors among arguments, also those in lists; 0 where there is one element."""
+    each = (a if isinstance(a, list | tuple) else (a,) for a in args)
+    tensors = [t for group in each for t in group if isinstance(t, torch.Tensor)]
+    return [
+        tuple(s if n > 1 else 0 for n, s in zip(t.shape, t.stride(), strict=True))
+        for t in tensors
+    ]
 
 
 def convert(value: torch.Tensor, *_: Any, out: torch.Tensor, **__: Any) -> torch.Tensor:
@@ -72,12 +111,14 @@ def in_arena(captured: Captured, graph: Graph) -> Graph:
     if alignment % ALIGNMENT or alignment == 0:
         raise Refused(f"an arena needs an alignment of {ALIGNMENT} bytes, not {alignment}")
     outside = outside_arena(captured)
-    tensors = [replace(t, bytes=0) if x in outside else t for x, t in enumerate(graph.tensors)]
+    made = {x for op in captured.ops for x in op.makes}
+    places = {x: 0 if x in outside else captured.storages[x].bytes for x in made}
+    tensors = [replace(t, bytes=places.get(x, t.bytes)) for x, t in enumerate(graph.tensors)]
     ops = [replace(op, workspace_bytes=0) for op in graph.ops]
     n_bytes = sum(graph.tensors[x].bytes for x in outside)
     n_bytes += max(
-        op.workspace_bytes + _to_be_copied(captured, captured.ops[i], outside)
-        for i, op in enumerate(graph.ops)
+        timed.workspace_bytes + _to_be_copied(graph, op, outside)
+        for timed, op in zip(graph.ops, captured.ops, strict=True)
     )
     return replace(graph, tensors=[*tensors, Tensor(OUTSIDE, n_bytes, "state")], ops=ops)
 
@@ -88,29 +129,20 @@ def outside_bytes(graph: Graph) -> int:
 
 
 def outside_arena(captured: Captured) -> frozenset[int]:
-    """Storages outside: what is kept, and what cannot be a place. That is memory of another
-    device, and tensors that overlap themselves."""
-    outside = set(kept(captured))
-    for x, storage in enumerate(captured.storages):
-        values = [carrier.meta["val"] for carrier in storage.carriers]
-        if storage.bytes == 0 or any(map(_overlaps_itself, values)):
-            outside.add(x)
+    """Storages outside: what is kept, and what takes no memory of the device."""
+    none = {x for x, storage in enumerate(captured.storages) if storage.bytes == 0}
     made = {x for op in captured.ops for x in op.makes}
-    return frozenset(outside & made)
+    return frozenset(made & {*kept(captured), *none})
 
 
-def _overlaps_itself(value: torch.Tensor) -> bool:
-    return any(n > 1 and s == 0 for n, s in zip(value.shape, value.stride(), strict=True))
-
-
-def _to_be_copied(captured: Captured, op: CapturedOp, outside: frozenset[int]) -> int:
+def _to_be_copied(graph: Graph, op: CapturedOp, outside: frozenset[int]) -> int:
     """The most bytes of an op's results that are made outside and then copied or dropped.
 
     Who makes several tensors may run again for some of them only.
     """
     if len(op.makes) == 1 and (op.makes[0] in outside or find_writer(op)):
         return 0
-    return sum(captured.storages[x].bytes for x in op.makes) if op.node else 0
+    return sum(graph.tensors[x].bytes for x in op.makes) if op.node else 0
 
 
 # ---- who writes where ----
@@ -118,26 +150,28 @@ def _to_be_copied(captured: Captured, op: CapturedOp, outside: frozenset[int]) -
 
 @dataclass(frozen=True)
 class Writer:
-    """A function that writes all outputs of an op: `outs` are the names of its arguments
-    for them, in order."""
+    """The overload that writes all outputs of an op, or None for a conversion: `outs` are
+    the names of its arguments for them, in order."""
 
-    function: Callable[..., Any]
+    out_form: Callable[..., Any] | None
     outs: tuple[str, ...]
 
 
 def find_writer(op: CapturedOp) -> Writer | None:
     """What writes the outputs of an op to given tensors, without another copy of them."""
-    if op.node is None or not isinstance(op.node.target, torch._ops.OpOverload):
+    tensors = tensors_in(op.node.meta.get("val")) if op.node else []
+    if op.node is None or not tensors or any(map(runtime.repeats, tensors)):
         return None
-    tensors = tensors_in(op.node.meta["val"])
     if op.node.target in CONVERSIONS:
-        return Writer(convert, ("out",))
-    writer = _out_overload(op.node.target, tensors[0].device.type.upper()) if tensors else None
+        return Writer(None, ("out",))
+    if not may_write(op.kind, all(t.is_contiguous() for t in tensors)):
+        return None
+    writer = out_form(op.node.target, tensors[0].device.type.upper())
     return writer if writer and len(writer.outs) == len(tensors) == len(op.makes) else None
 
 
 @cache
-def _out_overload(target: Any, backend: str) -> Writer | None:
+def out_form(target: Any, backend: str) -> Writer | None:
     """The overload with the same arguments and `out` that has a kernel for the backend."""
     wanted = [(a.name, str(a.type)) for a in target._schema.arguments]
     for name in target.overloadpacket.overloads():

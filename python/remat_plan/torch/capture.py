@@ -10,9 +10,18 @@ import torch
 from torch import fx
 from torch.utils import _pytree as pytree
 
-from . import collectives
+from . import collectives, purity, runtime
 from .boundary import add_boundary
-from .captured import Captured, CapturedOp, Role, Storage, tensors_in
+from .captured import (
+    Captured,
+    CapturedOp,
+    LateWrite,
+    Role,
+    Storage,
+    allocated,
+    is_tangent,
+    tensors_in,
+)
 from .errors import Refused
 
 
@@ -31,6 +40,7 @@ def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]
         role={},
         storage_of={},
         outputs=list(output.args[0]),
+        late_writes=_take_out_writes(module, output.args[0][:num_fwd_outputs]),
     )
     reader = _Reader(captured)
     for node in module.graph.nodes:
@@ -40,13 +50,24 @@ def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]
 
 
 def _simplify(module: fx.GraphModule) -> None:
-    """Remove dead and repeated work, and write plain numbers where they are used."""
+    """Remove dead and repeated work, and write plain numbers where they are used.
+
+    Calls whose results may differ stay as they are.
+    """
     from torch._functorch.compile_utils import fx_graph_cse
 
-    module.graph.eliminate_dead_code()
-    module.graph = fx_graph_cse(
-        module.graph, lambda node: node if collectives.is_collective(node) else None
-    )
+    def stays(node: fx.Node) -> bool:
+        return (
+            node.is_impure()
+            or collectives.is_collective(node)
+            or purity.has_hidden_state(module, node)
+        )
+
+    def unlike_others(node: fx.Node) -> fx.Node | None:
+        return node if stays(node) or purity.is_undefined(node) else None
+
+    module.graph.eliminate_dead_code(stays)
+    module.graph = fx_graph_cse(module.graph, unlike_others)
     for node in list(module.graph.nodes):
         value = node.meta.get("val")
         if node.target is operator.getitem and isinstance(value, int | float):
@@ -64,6 +85,42 @@ def _write_constant(user: fx.Node, node: fx.Node, value: float) -> None:
     user.kwargs = fx.map_arg(user.kwargs, written)
 
 
+def _take_out_writes(module: fx.GraphModule, forward: list[Any]) -> list[LateWrite]:
+    """Take out the ops at the end of the graph that write to inputs: AOTAutograd has them
+    there for what a custom backward pass changes in place, and all else reads old values."""
+    writes: list[LateWrite] = []
+    needed = {node for node in forward if isinstance(node, fx.Node)}
+    for node in reversed(module.graph.nodes):
+        needed.update(node.all_input_nodes if node in needed else ())
+    for node in module.graph.find_nodes(
+        op="call_function", target=torch.ops.aten.copy_.default
+    ):
+        target, value = node.args[:2]
+        if target.op == "placeholder" and not is_tangent(target) and not node.users:
+            module.graph.erase_node(node)
+            live = _as_found_later(target, needed)
+            value = live if value is target and live else value
+            writes.append(LateWrite(target, value, live, dict(node.meta)))
+    module.recompile()
+    return writes
+
+
+def _as_found_later(target: fx.Node, needed: set[fx.Node]) -> fx.Node | None:
+    """A node of its own for an input where the backward pass reads it. `needed` are the
+    nodes that the forward pass needs; AOTAutograd tags what else belongs to it."""
+    users = [n for n in target.users if n not in needed]
+    late = [n for n in users if n.meta.get("partitioner_tag") != "is_forward"]
+    if not late:
+        return None
+    with target.graph.inserting_before(late[0]):
+        live = target.graph.call_function(torch.ops.aten.alias.default, (target,))
+    live.meta = {"val": target.meta["val"]}
+    for node in late:
+        node.replace_input_with(target, live)
+    return live
+
+
+NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 ATTENTION_WITH_SEEDS_ON_HOST = (
     torch.ops.aten._scaled_dot_product_efficient_attention.default,
     torch.ops.aten._efficient_attention_forward.default,
@@ -78,7 +135,7 @@ def move_seeds_to_host(module: fx.GraphModule) -> None:
     there.
     """
     for node in module.graph.nodes:
-        if node.target in ATTENTION_WITH_SEEDS_ON_HOST and _draws(node):
+        if node.target in ATTENTION_WITH_SEEDS_ON_HOST and purity.draws(node):
             value = list(node.meta["val"])
             for i in (2, 3):  # philox_seed, philox_offset
                 with value[i].fake_mode:
@@ -87,6 +144,36 @@ def move_seeds_to_host(module: fx.GraphModule) -> None:
                     if user.target is operator.getitem and user.args[1] == i:
                         user.meta["val"] = value[i]
             node.meta["val"] = tuple(value)
+
+
+SCATTERS = (
+    torch.ops.aten.slice_scatter.default,
+    torch.ops.aten.select_scatter.default,
+    torch.ops.aten.diagonal_scatter.default,
+    torch.ops.aten.as_strided_scatter.default,
+)
+
+
+def show_whole_storage(node: fx.Node) -> bool:
+    """Give a scatter the value that it has when it runs, if another was traced.
+
+    It copies the whole storage that its input looks into, and looks into the copy as the
+    input does. Traced is a storage that ends, and may begin, with the elements.
+    """
+    if node.target not in SCATTERS:
+        return False
+    source, value = node.args[0].meta["val"], node.meta["val"]  # type: ignore[union-attr]
+    n_bytes = source.untyped_storage().nbytes()
+    whole = (n_bytes, source.storage_offset())
+    if runtime.repeats(source) or source.stride() != value.stride():
+        return False
+    if whole == (value.untyped_storage().nbytes(), value.storage_offset()):
+        return False
+    with value.fake_mode:
+        copy = torch.empty(n_bytes // value.itemsize, dtype=value.dtype, device=value.device)
+        layout = (value.shape, value.stride(), source.storage_offset())
+        node.meta["val"] = copy.as_strided(*layout)
+    return True
 
 
 def _device(module: fx.GraphModule) -> torch.device:
@@ -106,6 +193,7 @@ class _Reader:
         self.c = captured
         self.index: dict[int, int] = {}  # identity of a fake storage -> index
         self.op_of: dict[fx.Node, CapturedOp] = {}
+        self.shown: set[int] = set()  # storages that were traced smaller
 
     def take(self, node: fx.Node) -> None:
         _refuse_unsupported(node)
@@ -115,9 +203,10 @@ class _Reader:
         elif node.op == "call_function":
             if node.target is operator.getitem and node.args[0] in self.op_of:
                 self.item(node)
-            elif (base := self.base(node)) is not None:
+            elif is_number(node):
                 self.c.role[node] = Role.VIEW
-                self.c.storage_of[node] = base
+            elif (base := self.base(node)) is not None:
+                self.view(node, base)
             else:
                 self.op(node)
 
@@ -146,8 +235,21 @@ class _Reader:
             self.index.update({_identity(t): base for t in tensors})
         return base
 
+    def view(self, node: fx.Node, base: int) -> None:
+        if purity.has_hidden_state(self.c.module, node) and not collectives.is_wait(node):
+            raise Refused(
+                f"{node.target} ({node.name}) returns a view of its argument, and may do more: "
+                "say remat_plan.torch.pure(op) if it does not, or return a new tensor"
+            )
+        self.c.role[node] = Role.VIEW
+        self.c.storage_of[node] = base
+        if base in self.shown:
+            _trace_again(node)
+
     def op(self, node: fx.Node) -> None:
         self.c.role[node] = Role.OP
+        traced = tensors_in(node.meta.get("val"))
+        shown = show_whole_storage(node)
         value = node.meta.get("val")
         tensors = tensors_in(value)
         if any(_identity(t) in self.index for t in tensors):
@@ -157,13 +259,17 @@ class _Reader:
             self.storage(t, f"{node.name}[{i}]" if len(tensors) > 1 else node.name)
             for i, t in enumerate(tensors)
         ]
+        if shown:
+            self.shown.add(makes[0])
+            self.index[_identity(traced[0])] = makes[0]
         op = self.op_of[node] = CapturedOp(node, sorted(reads), sorted(set(makes)))
         if isinstance(value, torch.Tensor):
             self.c.storage_of[node] = op.makes[0]
             self.c.storages[op.makes[0]].carriers.append(node)
-        op.random_on = _random_device(self.c.module, node)
-        op.effect = _has_effect(node)
-        op.once = op.effect or not op.makes or node.kwargs.get("generator") is not None
+        op.effect = collectives.is_collective(node) or purity.has_hidden_state(
+            self.c.module, node
+        )
+        op.once = op.effect or not op.makes or purity.is_undefined(node)
         self.c.ops.append(op)
 
     def item(self, node: fx.Node) -> None:
@@ -183,11 +289,15 @@ class _Reader:
         return x
 
     def device_bytes(self, tensor: torch.Tensor) -> int:
-        """What a storage takes on the device; CUDA's allocator rounds up to 512 bytes."""
-        if tensor.device != self.c.device:
-            return 0
-        n = int(tensor.untyped_storage().nbytes())
-        return -(-n // 512) * 512 if tensor.is_cuda else n
+        """What a storage takes on the device of the step."""
+        return allocated(tensor) if tensor.device == self.c.device else 0
+
+
+def _trace_again(view: fx.Node) -> None:
+    """Look into the storage of the view's base as it is now known."""
+    args, kwargs = fx.map_arg((view.args, view.kwargs), lambda n: n.meta.get("val"))
+    with tensors_in(args)[0].fake_mode:  # type: ignore[attr-defined]
+        view.meta["val"] = view.target(*args, **kwargs)  # type: ignore[operator]
 
 
 def _identity(tensor: torch.Tensor) -> int:
@@ -207,45 +317,14 @@ def _aliased_argument(node: fx.Node) -> fx.Node | None:
     return None
 
 
-def _random_device(module: fx.GraphModule, node: fx.Node) -> torch.device | None:
-    """The device of the generator that a node draws from, or None if it draws nothing."""
-    if isinstance(node.target, torch._ops.HigherOrderOperator):
-        graphs = [getattr(module, str(a.target)) for a in node.all_input_nodes if _is_graph(a)]
-        inner = [n for g in graphs for n in g.graph.nodes if n.op == "call_function"]
-        devices = [_random_device(module, n) for n in inner]
-        return next((d for d in devices if d), None)
-    if not _draws(node):
-        return None
-    values = [node.meta.get("val"), *(a.meta.get("val") for a in node.all_input_nodes)]
-    tensors = [t for value in values for t in tensors_in(value)]
-    return tensors[0].device if tensors else torch.device("cpu")
-
-
-def _is_graph(node: fx.Node) -> bool:
-    return node.op == "get_attr" and "val" not in node.meta
-
-
-def _draws(node: fx.Node) -> bool:
-    """True unless the op draws no random numbers, or none because its dropout is 0."""
-    target = node.target
-    if not isinstance(target, torch._ops.OpOverload):
-        return False
-    if torch.Tag.nondeterministic_seeded not in target.tags:
-        return False
-    for i, argument in enumerate(target._schema.arguments):
-        if argument.name == "dropout_p":
-            given = node.args[i] if i < len(node.args) else node.kwargs.get("dropout_p")
-            return bool((argument.default_value if given is None else given) != 0.0)
-    return True
-
-
-def _has_effect(node: fx.Node) -> bool:
-    return node.target is torch.ops.higher_order.with_effects or collectives.is_collective(node)
-
-
 def _refuse_unsupported(node: fx.Node) -> None:
     _refuse_values(node)
     target = node.target
+    if target is torch.ops.higher_order.invoke_subgraph:
+        raise Refused(
+            "regions of torch.compiler.nested_compile_region are not planned for Inductor; use "
+            "remat_plan.compile, or call the function without it"
+        )
     if isinstance(target, torch._ops.HigherOrderOperator) and "auto_functionalized" in str(
         target
     ):
@@ -259,15 +338,25 @@ def _refuse_unsupported(node: fx.Node) -> None:
 
 def _refuse_values(node: fx.Node) -> None:
     for leaf in pytree.tree_leaves(node.meta.get("val")):
-        if isinstance(leaf, torch.SymInt | torch.SymFloat | torch.SymBool):
-            if node.op == "placeholder":
-                raise _dynamic_shape(f"the step has the symbolic size {leaf}")
+        if isinstance(leaf, torch.Tensor):
+            _refuse_layout(node, leaf)
+        elif isinstance(leaf, NUMBERS) and not _is_of_inputs(node):
             raise Refused(
                 f"{node.name} is a number that is known only when the step runs ({leaf}); "
                 "keep it in a tensor"
             )
-        if isinstance(leaf, torch.Tensor):
-            _refuse_layout(node, leaf)
+
+
+def _is_of_inputs(node: fx.Node) -> bool:
+    """Is a node a number among the inputs, or arithmetic on such?"""
+    return is_number(node) and not any(
+        tensors_in(a.meta.get("val")) for a in node.all_input_nodes
+    )
+
+
+def is_number(node: fx.Node) -> bool:
+    """Is the value of a node a number, which may be another one in each step?"""
+    return isinstance(node.meta.get("val"), NUMBERS)
 
 
 def _refuse_layout(node: fx.Node, tensor: torch.Tensor) -> None:
@@ -279,7 +368,9 @@ def _refuse_layout(node: fx.Node, tensor: torch.Tensor) -> None:
 
 
 def _dynamic_shape(what: str) -> Refused:
-    return Refused(
+    refused = Refused(
         f"dynamic shape: {what}; compile with dynamic=False, which makes one plan for each "
         "shape"
     )
+    refused.of_a_size = True
+    return refused

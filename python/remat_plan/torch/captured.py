@@ -7,7 +7,7 @@ which nothing is changed in place. Each of its nodes has a role:
 - A tensor of the planner is a *storage*. The nodes that hold it as it was made are its
   *carriers*: a graph input, the output of an op, or a getitem of that output.
 - A node whose tensors all lie in storages of earlier nodes is a *view*. It costs nothing
-  and is made again where it is read.
+  and is made again where it is read. So is arithmetic on numbers among the inputs.
 - All other calls are *ops*.
 
 Between the two passes stands one more op, the *boundary*: the forward pass returns (the
@@ -48,15 +48,15 @@ class Storage:
 class CapturedOp:
     """An op of the planner; `reads` and `makes` are indices of storages.
 
-    `node` is None for the boundary. `items` are the node's getitems. `random_on` is the
-    device whose generator it draws from. `once`: it must not run again.
+    `node` is None for the boundary. `items` are the node's getitems. `effect`: it may do more
+    than its arguments say, such as draw random numbers, and keeps its place among the others
+    that do (`purity.py`). `once`: it must not run again.
     """
 
     node: fx.Node | None
     reads: list[int]
     makes: list[int] = field(default_factory=list)
     items: list[fx.Node] = field(default_factory=list)
-    random_on: torch.device | None = None
     effect: bool = False
     once: bool = False
 
@@ -69,6 +69,18 @@ class CapturedOp:
         return "remat_plan.boundary" if self.node is None else str(self.node.target)
 
 
+@dataclass(frozen=True)
+class LateWrite:
+    """A custom backward pass writes `value` to `target`, an input such as a buffer. `live`
+    stands for the input as the backward pass finds it, where it reads that, and `meta` is
+    that of the op that wrote in the joint graph."""
+
+    target: fx.Node
+    value: fx.Node
+    live: fx.Node | None
+    meta: dict[str, Any]
+
+
 @dataclass
 class Captured:
     """A joint graph, its storages and its ops in the order of the graph.
@@ -77,6 +89,7 @@ class Captured:
     `returned` are storages that the caller gets from it and holds. `boundary` is the index
     of that op. `old_values` has, for each input that the step overwrites and that may be
     read after the forward pass, the source that stands for the copy of its old value.
+    `late_writes` come at the end of the backward pass.
     """
 
     module: fx.GraphModule
@@ -91,6 +104,7 @@ class Captured:
     returned: list[int] = field(default_factory=list)
     boundary: int = -1
     old_values: dict[fx.Node, int] = field(default_factory=dict)
+    late_writes: list[LateWrite] = field(default_factory=list)
 
     @property
     def inputs(self) -> list[fx.Node]:
@@ -102,6 +116,11 @@ class Captured:
         """What the backward pass is called with."""
         return [n for n in self.module.graph.find_nodes(op="placeholder") if is_tangent(n)]
 
+    @property
+    def late_outputs(self) -> list[Any]:
+        """What the backward pass has at its end: gradients, and what it writes to inputs."""
+        return [*self.outputs[self.num_fwd_outputs :], *(w.value for w in self.late_writes)]
+
     def made_by_ops(self, nodes: list[Any]) -> list[int]:
         """The storages of these outputs that are not sources, sorted."""
         made = {x for op in self.ops for x in op.makes}
@@ -110,6 +129,12 @@ class Captured:
 
 def is_tangent(node: fx.Node) -> bool:
     return node.op == "placeholder" and "tangents" in str(node.target)
+
+
+def allocated(tensor: torch.Tensor) -> int:
+    """The bytes that a tensor's storage takes; CUDA's allocator rounds up to 512 bytes."""
+    n = int(tensor.untyped_storage().nbytes())
+    return -(-n // 512) * 512 if tensor.is_cuda else n
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the ops of a captured step cost: measured here, or by a device model.
 
-A measurement runs each op once to warm up and then a few times more, in the order of the
-graph, on inputs that the earlier ops made. On CUDA values wait in host memory between their
+A measurement runs the step op by op, in the order of the graph, on the values of the call
+that is being compiled: each op once and then a few times more. Ops that may have hidden
+state, such as custom ones, run once, and those that only have an effect not at all. Random
+generators are as before afterwards. On CUDA values wait in host memory between their
 uses where the device may not have room for them all, so a step is measured that does not fit
 it; the temporaries that a kernel allocates become the op's workspace, and the speed of the
 host link is measured too.
@@ -10,6 +12,8 @@ host link is measured too.
 
 from __future__ import annotations
 
+import random
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,11 +29,14 @@ from torch.utils import _pytree as pytree
 from .. import cache
 from ..graph import Device, Graph
 from ..program import profile_device
-from . import collectives, runtime
-from .captured import Captured, Role
+from . import collectives, purity, runtime
+from .captured import Captured, CapturedOp, Role, allocated, tensors_in
+from .errors import Refused, user_line
 from .meter import timing_event
+from .values import empty_like, input_value, invented
 
 Times = str | Callable[[Graph], Graph]
+Run = Callable[[], Any]
 
 RUNS = 3
 LINK_BYTES = 64 << 20
@@ -38,23 +45,30 @@ LINK_COPIES = 9  # in each direction
 
 @dataclass(frozen=True)
 class Measurement:
-    """One entry for each op of the graph; `device` if its host link was measured."""
+    """One entry for each op of the graph, and the bytes of each tensor's real storage, which
+    can be larger than the traced one; `device` if its host link was measured."""
 
     times_ns: Sequence[int]
     workspace_bytes: Sequence[int]
+    storage_bytes: Sequence[int]
     device: Device | None
 
 
-def add_costs(captured: Captured, graph: Graph, times: Times) -> Graph:
+def add_costs(
+    captured: Captured, graph: Graph, times: Times, inputs: Sequence[Any] = ()
+) -> Graph:
     """The graph with times. `times` is "measure", a device of `remat-plan profile`, "none",
     or a function of the graph. Measurements are cached for the same graph, device and
-    version of torch, so that a second process gets the same times and the same plan."""
+    version of torch, so that a second process gets the same times and the same plan.
+    `inputs` are the arguments of the graph that Dynamo compiles, to measure with. Raises
+    Refused if an op fails while it is measured."""
     if callable(times):
         return times(graph)
     if times == "none":
         return graph
     if times == "measure":
-        return collectives.with_model_times(captured, _with_measurement(captured, graph))
+        measured = _with_measurement(captured, graph, inputs)
+        return collectives.with_model_times(captured, measured)
     modelled = profile_device(graph, times)
     free = {captured.boundary: 0}  # nothing is launched there
     nanoseconds = [free.get(i, op.time_ns) for i, op in enumerate(modelled.ops)]
@@ -62,62 +76,83 @@ def add_costs(captured: Captured, graph: Graph, times: Times) -> Graph:
     return collectives.with_model_times(captured, modelled)
 
 
-def _with_measurement(captured: Captured, graph: Graph) -> Graph:
+def _with_measurement(captured: Captured, graph: Graph, inputs: Sequence[Any]) -> Graph:
     name = _device_name(captured.device)
     key = [graph.sha256, name, torch.__version__, str(torch.get_num_threads())]
     entry = cache.Entry("times", key)
-    measured = _read(entry, len(graph.ops))
+    measured = _read(entry, graph)
     if measured is None:
-        measured = measure(captured)
+        measured = measure(captured, inputs)
         entry.write(asdict(measured))
     timed = graph.with_times(f"imported:torch on {name}", measured.times_ns)
     ops = [
         replace(op, workspace_bytes=n)
         for op, n in zip(timed.ops, measured.workspace_bytes, strict=True)
     ]
-    return replace(timed, ops=ops, device=measured.device)
+    tensors = [
+        replace(t, bytes=max(t.bytes, n))
+        for t, n in zip(timed.tensors, measured.storage_bytes, strict=True)
+    ]
+    return replace(timed, tensors=tensors, ops=ops, device=measured.device)
 
 
 def _device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device.type)
 
 
-def _read(entry: cache.Entry, n_ops: int) -> Measurement | None:
+def _read(entry: cache.Entry, graph: Graph) -> Measurement | None:
     data = entry.read()
     try:
         device = data.pop("device") if data else None
         measured = Measurement(**(data or {}), device=Device(**device) if device else None)
     except (TypeError, KeyError):
         return None
-    n = len(measured.times_ns), len(measured.workspace_bytes)
-    return measured if n == (n_ops, n_ops) else None
+    n = (len(measured.times_ns), len(measured.workspace_bytes), len(measured.storage_bytes))
+    n_ops = len(graph.ops)
+    return measured if n == (n_ops, n_ops, len(graph.tensors)) else None
 
 
 # ---- measuring ----
 
 
-def measure(captured: Captured) -> Measurement:
-    """Run every op of the step by itself. The state of random generators is restored."""
-    from torch._subclasses.fake_tensor import unset_fake_temporarily
+def measure(captured: Captured, inputs: Sequence[Any]) -> Measurement:
+    """Run every op of the step by itself. Random generators and inputs are as before."""
+    from torch.utils._python_dispatch import _disable_current_modes
 
-    run = _OneByOne(captured)
-    with unset_fake_temporarily(), torch.no_grad(), _same_random_state(captured.device):
+    if captured.device.type == "meta":
+        raise Refused("nothing can be measured on the device meta: name a device model")
+    run = _OneByOne(captured, inputs)
+    with (
+        _disable_current_modes(),
+        torch._C._DisableAutocast(),
+        torch.no_grad(),
+        _same_random_state(captured.device),
+    ):
         run.all()
         device = _link(captured.device) if captured.device.type == "cuda" else None
-    times = [run.times_ns.get(op.node, 0) for op in captured.ops]
-    workspaces = [run.workspace_bytes.get(op.node, 0) for op in captured.ops]
-    return Measurement(times, workspaces, device)
+    return Measurement(
+        times_ns=[run.times_ns.get(op, 0) for op in captured.ops],
+        workspace_bytes=[run.workspace_bytes.get(op, 0) for op in captured.ops],
+        storage_bytes=run.storage_bytes,
+        device=device,
+    )
 
 
 @contextmanager
 def _same_random_state(device: torch.device) -> Iterator[None]:
+    """Restore PyTorch's generators, and those of Python and NumPy, which custom ops use."""
     devices = {torch.device("cpu"), device}
     states = {d: runtime.random_state(d) for d in devices}
+    numpy = sys.modules.get("numpy")
+    others = random.getstate(), numpy and numpy.random.get_state()
     try:
         yield
     finally:
         for d, state in states.items():
             runtime.set_random_state(state, d)
+        random.setstate(others[0])
+        if numpy:
+            numpy.random.set_state(others[1])
 
 
 class _OneByOne:
@@ -126,13 +161,16 @@ class _OneByOne:
     Views are not kept, but made again from the values that they are views of.
     """
 
-    def __init__(self, captured: Captured) -> None:
+    def __init__(self, captured: Captured, inputs: Sequence[Any]) -> None:
         self.c = captured
+        self.inputs = inputs
+        self.op_of = {op.node: op for op in captured.ops}
         self.on_cuda = captured.device.type == "cuda"
         self.parks = self.on_cuda and not _has_room(captured)
         self.values: dict[fx.Node, Any] = {}
-        self.times_ns: dict[fx.Node | None, int] = {}
-        self.workspace_bytes: dict[fx.Node | None, int] = {}
+        self.times_ns: dict[CapturedOp, int] = {}
+        self.workspace_bytes: dict[CapturedOp, int] = {}
+        self.storage_bytes = [storage.bytes for storage in captured.storages]
 
     def all(self) -> None:
         nodes = [n for n in self.c.module.graph.nodes if n in self.c.role]
@@ -153,14 +191,40 @@ class _OneByOne:
 
     def take(self, node: fx.Node) -> None:
         role = self.c.role[node]
-        if role is Role.INPUT or collectives.is_collective(node):  # one rank cannot run it
-            self.values[node] = self.park(_stand_in(self.c.module, node))
+        if role is Role.INPUT:
+            self.values[node] = input_value(self.c.module, node, self.inputs)
         elif role is Role.ITEM:
             self.values[node] = self.values[node.args[0]][node.args[1]]  # type: ignore[index]
         else:
-            args, kwargs = fx.map_arg((node.args, node.kwargs), self.fetch)
-            run = self.time_on_cuda if self.on_cuda else self.time_on_cpu
-            self.values[node] = run(node, args, kwargs)
+            self.values[node] = self.op(self.op_of[node], node)
+
+    def op(self, op: CapturedOp, node: fx.Node) -> Any:
+        """The result of an op, which is timed."""
+        if _has_only_an_effect(node):
+            return pytree.tree_map_only(torch.Tensor, empty_like, node.meta.get("val"))
+        if collectives.is_collective(node):  # one rank cannot run it
+            made = pytree.tree_map_only(torch.Tensor, invented, node.meta.get("val"))
+            return self.park(made)
+        args, kwargs = fx.map_arg((node.args, node.kwargs), self.fetch)
+        repeats = not op.effect or purity.is_own_random(node)
+        draws_on = {torch.device("cpu"), self.c.device} if op.effect and repeats else set()
+        states = {device: runtime.random_state(device) for device in draws_on}
+
+        def rewind() -> None:
+            """Runs after the first draw the same again."""
+            for device, state in states.items():
+                runtime.set_random_state(state, device)
+
+        def run() -> Any:
+            return node.target(*args, **kwargs)  # type: ignore[operator]
+
+        time_run = self.time_on_cuda if self.on_cuda else self.time_on_cpu
+        try:
+            result = time_run(op, run, rewind, RUNS if repeats else 0)
+        except Exception as error:
+            raise _failed(node, error) from error
+        self.note_storages(op, result)
+        return self.park(result)
 
     def park(self, value: Any) -> Any:
         """Tensors wait in host memory where the device may not have room for them all."""
@@ -177,54 +241,67 @@ class _OneByOne:
         value, example = self.values[node], node.meta.get("val")
         return value.to(example.device) if isinstance(example, torch.Tensor) else value
 
-    def time_on_cpu(self, node: fx.Node, args: Any, kwargs: Any) -> Any:
+    def time_on_cpu(self, op: CapturedOp, run: Run, rewind: Run, more: int) -> Any:
+        """The result of a run, and the median of some more or else the time of that one."""
         times = []
-        for _ in range(1 + RUNS):
+        for _ in range(1 + more):
+            result = None
+            rewind()
             begin = time.perf_counter_ns()
-            result = node.target(*args, **kwargs)  # type: ignore[operator]
+            result = run()
             times.append(time.perf_counter_ns() - begin)
-        self.times_ns[node] = int(median(times[1:]))
+        self.times_ns[op] = int(median(times[1:] or times))
         return result
 
-    def time_on_cuda(self, node: fx.Node, args: Any, kwargs: Any) -> Any:
-        """The median of some runs that are queued together, and the extra memory of one."""
-        result = node.target(*args, **kwargs)  # type: ignore[operator]
+    def time_on_cuda(self, op: CapturedOp, run: Run, rewind: Run, more: int) -> Any:
+        """The same with runs that are queued together, and the extra memory of one."""
+        result = run() if more else None
         result = None
         torch.cuda.synchronize(self.c.device)
         torch.cuda.reset_peak_memory_stats(self.c.device)
-        events = [timing_event() for _ in range(RUNS + 1)]
+        events = [timing_event() for _ in range(1 + max(more, 1))]
         events[0].record()
         for event in events[1:]:
             result = None
-            result = node.target(*args, **kwargs)  # type: ignore[operator]
+            rewind()
+            result = run()
             event.record()
         torch.cuda.synchronize(self.c.device)
         pairs = pairwise(events)
-        self.times_ns[node] = int(median(a.elapsed_time(b) for a, b in pairs) * 1e6)
+        self.times_ns[op] = int(median(a.elapsed_time(b) for a, b in pairs) * 1e6)
         peak = torch.cuda.max_memory_allocated(self.c.device)
-        self.workspace_bytes[node] = peak - torch.cuda.memory_allocated(self.c.device)
-        return self.park(result)
+        self.workspace_bytes[op] = peak - torch.cuda.memory_allocated(self.c.device)
+        return result
+
+    def note_storages(self, op: CapturedOp, result: Any) -> None:
+        """What the storages that an op made really take."""
+        made = {t.untyped_storage()._cdata: t for t in tensors_in(result)}
+        if len(made) == len(op.makes):  # else we cannot tell which is which
+            for x, tensor in zip(op.makes, made.values(), strict=True):
+                if tensor.device == self.c.device:
+                    self.storage_bytes[x] = max(self.storage_bytes[x], allocated(tensor))
+
+
+def _has_only_an_effect(node: fx.Node) -> bool:
+    """True for what makes no tensor but a token, such as asserts and custom ops that print.
+    It is not run here, since the user would see it twice."""
+    results = node.meta.get("val")
+    has_token = node.target is torch.ops.higher_order.with_effects
+    return not tensors_in(results[1:] if has_token and results else results)
+
+
+def _failed(node: fx.Node, error: Exception) -> Refused:
+    said = str(error).strip().partition("\n")[0] or type(error).__name__
+    return Refused(
+        f"{node.target} ({node.name}){user_line(node)} fails when it is measured: {said}"
+    )
 
 
 def _has_room(captured: Captured) -> bool:
-    """Is half of the free memory enough for all values of the step at once?"""
+    """Is half of the free memory enough for all that the ops make at once?"""
     free, _ = torch.cuda.mem_get_info(captured.device)
-    return sum(storage.bytes for storage in captured.storages) <= free // 2
-
-
-def _stand_in(module: fx.GraphModule, node: fx.Node) -> Any:
-    """A constant of the module itself; for an input, small random numbers or zeros."""
-    value = node.meta.get("val")
-    if node.op == "get_attr":
-        return getattr(module, str(node.target))
-    return pytree.tree_map_only(torch.Tensor, _invented, value)
-
-
-def _invented(value: torch.Tensor) -> torch.Tensor:
-    shape, stride = value.shape, value.stride()
-    tensor = torch.empty_strided(shape, stride, dtype=value.dtype, device=value.device)
-    can_be_random = tensor.is_floating_point() and tensor.element_size() > 1
-    return tensor.normal_(0, 0.02) if can_be_random else tensor.zero_()
+    made = {x for op in captured.ops for x in op.makes}
+    return sum(captured.storages[x].bytes for x in made) <= free // 2
 
 
 def _link(device: torch.device) -> Device:

@@ -37,8 +37,7 @@ def crossing(captured: Captured, plan: Plan) -> Crossing:
             made_late |= reads - values.there
         else:
             values.take(step)
-    gradients = captured.outputs[captured.num_fwd_outputs :]
-    saved |= values.there.intersection(captured.made_by_ops(gradients))
+    saved |= values.there.intersection(captured.made_by_ops(captured.late_outputs))
     late = frozenset(captured.ops[step.op] for step in after if isinstance(step, Run))
     for op in late:
         if made_late.intersection(op.makes):

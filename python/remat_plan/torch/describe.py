@@ -23,6 +23,16 @@ _DTYPES = {
     torch.int16: "i16",
     torch.int8: "i8",
     torch.uint8: "u8",
+    torch.uint16: "u16",
+    torch.uint32: "u32",
+    torch.uint64: "u64",
+    torch.complex32: "c32",
+    torch.complex64: "c64",
+    torch.complex128: "c128",
+    torch.float8_e4m3fn: "f8e4m3fn",
+    torch.float8_e4m3fnuz: "f8e4m3fnuz",
+    torch.float8_e5m2: "f8e5m2",
+    torch.float8_e5m2fnuz: "f8e5m2fnuz",
     torch.bool: "bool",
 }
 
@@ -31,8 +41,9 @@ def describe(captured: Captured, name: str) -> Graph:
     """The graph of a captured step, without times (`time_source` "none").
 
     The caller holds what the forward pass returned, so those tensors are `held`. Random ops
-    draw in the order of the graph, and the boundary stands between the same draws: they are
-    `ordered`. Ops with several outputs make all of them anew when they run again.
+    and others with effects run in the order of the graph, and the boundary stands between the
+    same ones: they are `ordered`. Ops with several outputs make all of them anew when they
+    run again.
     """
     return Graph(
         name=name,
@@ -47,7 +58,7 @@ def describe(captured: Captured, name: str) -> Graph:
 
 def kept(captured: Captured) -> list[int]:
     """What the caller has at the end: outputs, tangents and gradients."""
-    gradients = captured.made_by_ops(captured.outputs[captured.num_fwd_outputs :])
+    gradients = captured.made_by_ops(captured.late_outputs)
     tangents = captured.ops[captured.boundary].makes
     return sorted({*gradients, *tangents, *captured.returned})
 
@@ -84,7 +95,7 @@ def _source_kinds(captured: Captured) -> dict[int, Kind]:
 
 
 def _op(captured: Captured, i: int, op: CapturedOp) -> Op:
-    ordered = op.random_on is not None or op.effect or i == captured.boundary
+    ordered = op.effect or i == captured.boundary
     return Op(
         name=op.name,
         kind=op.kind,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import fx
 
 from ..plan import PlanError
 from ..program import ProgramError
@@ -17,7 +18,12 @@ _NOT_THE_USERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1
 
 
 class Refused(RuntimeError):
-    """The step cannot be captured or planned. The message says why, and what to do."""
+    """The step cannot be captured or planned. The message says why, and what to do.
+
+    `of_a_size`: because a size of the graph depends on a number among the inputs.
+    """
+
+    of_a_size = False
 
 
 # By file of PyTorch: wrappers whose hooks communicate and are not traced.
@@ -98,6 +104,27 @@ def _at(frames: Iterable[tuple[str, str]]) -> str:
     return f" at {':'.join(users[-1])}" if users else ""
 
 
+def user_line(node: fx.Node) -> str:
+    """Where the user's code asks for an op, as " at FILE:LINE"; empty if that is not known."""
+    trace = str(node.meta.get("stack_trace") or "")
+    return _at(re.findall(r'^ *File "(.*)", line (\d+)', trace, re.MULTILINE))
+
+
+def too_many_compilations(reason: str) -> Refused:
+    """For a function that Dynamo will not compile again; `reason` is why it would, in
+    Dynamo's words: "0/0: model.t == 0.5  # self.t += 1  # net.py:21 in forward"."""
+    limit = torch._dynamo.config.recompile_limit
+    condition, _, comment = re.sub(r"^\d+/\d+: ", "", reason.partition("\n")[0]).partition("#")
+    line = re.search(r"([^/\s]+:\d+) in ", comment)
+    why = f": {condition.strip()} no longer holds" if condition.strip() else ""
+    return Refused(
+        f"the step was compiled {limit} times, and is not the same again{why}"
+        f"{f' ({line[1]})' if line else ''}; pad tensors to fewer shapes, keep numbers that "
+        "change in tensors, and leave lists, texts and flags as they are from step to step, "
+        "or raise torch._dynamo.config.recompile_limit"
+    )
+
+
 def translate(error: BaseException) -> Exception | None:
     """Our error for an error of `torch.compile`: what our backend raised, or a refusal for
     what Dynamo cannot trace. None if it is something else."""
@@ -108,11 +135,7 @@ def translate(error: BaseException) -> Exception | None:
             inner if isinstance(inner, Refused | ProgramError | PlanError) else translate(inner)
         )
     if isinstance(error, exc.FailOnRecompileLimitHit):
-        return Refused(
-            "the arguments had more shapes or values than Dynamo compiles for one function "
-            "(torch._dynamo.config.recompile_limit); pad them to fewer shapes, and give "
-            "numbers that change as tensors"
-        )
+        return too_many_compilations("")
     if isinstance(error, exc.Unsupported | exc.UserError | exc.TorchRuntimeError):
         return unsupported(error)
     return None

@@ -22,8 +22,9 @@ Boxed = Callable[[list[Any]], Any]  # empties its list of arguments, so that the
 class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the bytes of storages that ops make under this mode, until they die.
 
-    For devices whose allocator does not count, such as the CPU. Temporaries inside of a
-    kernel, or of the branch of a condition, are not seen.
+    For devices whose allocator does not count, such as the CPU. A storage in the memory of
+    another, as in an arena, counts no more. Temporaries inside of a kernel, or of the branch
+    of a condition, are not seen.
     """
 
     supports_higher_order_operators = True
@@ -32,6 +33,7 @@ class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.live = self.peak = 0
         self._seen: dict[int, weakref.ref[Any]] = {}
+        self._memory: dict[int, tuple[int, int]] = {}  # of those seen: begin and end
 
     def ignore(self, tensors: Iterable[torch.Tensor]) -> None:
         """Count none of these, which were there before."""
@@ -44,11 +46,16 @@ class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if key in self._seen:
             return
 
+        begin, end = storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+        if any(b <= begin and end <= e for b, e in self._memory.values()):
+            n_bytes = 0
+
         def died(_: object) -> None:
             self.live -= n_bytes
-            del self._seen[key]
+            del self._seen[key], self._memory[key]
 
         self._seen[key] = weakref.ref(storage, died)
+        self._memory[key] = (begin, end)
         self.live += n_bytes
         self.peak = max(self.peak, self.live)
 

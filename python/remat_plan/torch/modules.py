@@ -9,7 +9,6 @@ it. Views are made again after a free, and in each module, so only whole storage
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from torch import fx
 
 from ..plan import Free, Plan, PlanError, Run, SwapIn, SwapOut
 from . import arena, collectives, runtime, swap
+from .capture import is_number
 from .captured import Captured, CapturedOp, Role, tensors_in
 
 RUN = "remat_plan"  # node.meta[RUN] is (FIRST or AGAIN, index of the op) where an op runs
@@ -38,15 +38,12 @@ class _Emitter:
 
     def __init__(self, captured: Captured, plan: Plan) -> None:
         self.c = captured
-        runs = Counter(step.op for step in plan.steps if isinstance(step, Run))
-        self.rerun = {op for op, n in runs.items() if n > 1}
         self.arena = arena.Arena(captured, plan) if plan.addressed else None
         self.buffer: fx.Node | None = None  # the arena
         self.ran: set[int] = set()
         self.present: set[int] = set()  # tensors on the device
         self.current: dict[fx.Node, fx.Node] = {}
         self.views: dict[int, list[fx.Node]] = {}  # views in `current`, by their tensor
-        self.states: dict[int, fx.Node] = {}  # random states before the first run of an op
         self.hosts: dict[fx.Node, fx.Node] = {}  # host copies of carriers
         self.leaving: dict[fx.Node, None] = {}  # carriers that are still being copied out
         self.arriving: set[fx.Node] = set()  # carriers whose copy in was not waited for
@@ -57,8 +54,9 @@ class _Emitter:
         self.saved: dict[fx.Node, fx.Node] = {}  # node of the forward pass -> placeholder
         for node in captured.inputs:
             self.current[node] = self.placeholder(node)
+        self.given = dict(self.current)  # also after the old value took an input's place
         if self.arena:
-            self.buffer = self.allocate(self.arena.bytes)
+            self.buffer = self.room(self.arena.bytes)
 
     # ---- steps ----
 
@@ -84,23 +82,19 @@ class _Emitter:
         node = op.node
         assert node is not None
         first = i not in self.ran
-        if op.random_on is not None and first and i in self.rerun:
-            self.states[i] = self.save_state(node, op.random_on)
         args, kwargs = fx.map_arg((node.args, node.kwargs), self.value)
-        function, into = self.writer(op, places)
-        kwargs = {**kwargs, **into}
+        function: Any = node.target
+        if writing := self.writer(op, places):
+            function, args = arena.write, (*writing[0], *args)
+            kwargs = {**kwargs, **writing[1]}
         name = node.name if first else f"{node.name}_again"
-        if op.random_on is not None and not first:
-            replayed = (self.here(self.states[i]), op.random_on, function, *args)
-            made = self.call(runtime.replay, replayed, kwargs, like=node, name=name)
-        else:
-            made = self.call(function, args, kwargs, like=node, name=name)
+        made = self.call(function, args, kwargs, like=node, name=name)
         made.meta[RUN] = (FIRST if first else AGAIN, i)
         if collectives.is_collective(node):
             wait = collectives.wait_for(node.meta["val"])
             made = self.call(wait, (made,), like=node, name=f"{node.name}_done")
         self.take_outputs(op, made)
-        if not into:
+        if not writing:
             self.put(op, places)
         self.ran.add(i)
         self.present.update(op.makes)
@@ -116,24 +110,29 @@ class _Emitter:
                 got = self.call(operator.getitem, (made, item.args[1]), like=item)
                 self.current[item] = got
 
-    def writer(self, op: CapturedOp, places: dict[int, int]) -> tuple[Any, dict[str, Any]]:
-        """What to call for an op, and its outputs' places if it writes there directly."""
+    def writer(
+        self, op: CapturedOp, places: dict[int, int]
+    ) -> tuple[tuple[Any, ...], dict[str, fx.Node]] | None:
+        """The first arguments of `arena.write` for an op that writes its outputs directly,
+        and their places."""
         assert op.node is not None
         direct = self.arena and self.arena.writer(op, places)
         if not direct:
-            return op.node.target, {}
+            return None
         values = tensors_in(op.node.meta["val"])
         nodes = [
-            self.place(places[x], value, op.node)
+            self.place(self.buffer, places[x], value, op.node)
             for x, value in zip(op.makes, values, strict=True)
         ]
-        return direct.function, dict(zip(direct.outs, nodes, strict=True))
+        into = dict(zip(direct.outs, nodes, strict=True))
+        strides = arena.strides_of(fx.map_arg(op.node.args, lambda a: a.meta.get("val")))
+        return (op.node.target, direct.out_form, direct.outs, strides), into
 
     def put(self, op: CapturedOp, places: dict[int, int]) -> None:
         """Copy outputs that were made outside of the arena to their places."""
         for x in sorted(places.keys() - self.present):
             for carrier in self.carriers(x):
-                place = self.place(places[x], carrier.meta["val"], carrier)
+                place = self.place(self.buffer, places[x], carrier.meta["val"], carrier)
                 args = (place, self.current[carrier])
                 self.current[carrier] = self.call(arena.put, args, like=carrier)
 
@@ -156,14 +155,18 @@ class _Emitter:
             self.leaving[carrier] = None
 
     def swap_in(self, x: int, at: int | None) -> None:
-        for carrier in self.c.storages[x].carriers:
-            if carrier in self.hosts:
-                host = self.here(self.hosts[carrier])
-                device = carrier.meta["val"].device
-                place = None if at is None else self.place(at, carrier.meta["val"], carrier)
-                args = (host, device, place)
-                self.current[carrier] = self.call(swap.copy_in, args, like=carrier)
-                self.arriving.add(carrier)
+        """To an address in the arena, or to new memory for all that lies in the storage."""
+        carriers = [c for c in self.c.storages[x].carriers if c in self.hosts]
+        buffer = self.buffer
+        if carriers and at is None:
+            value = carriers[0].meta["val"]
+            buffer, at = self.room(_storage_bytes(value), value.device), 0
+        for carrier in carriers:
+            assert at is not None
+            place = self.place(buffer, at, carrier.meta["val"], carrier)
+            args = (self.here(self.hosts[carrier]), place)
+            self.current[carrier] = self.call(swap.copy_in, args, like=carrier)
+            self.arriving.add(carrier)
         self.present.add(x)
 
     def cross(self) -> None:
@@ -174,7 +177,7 @@ class _Emitter:
             # The caller overwrites the input now; only later readers need the old value.
             old = (self.current[node],)
             self.current[node] = self.call(
-                torch.ops.aten.clone.default, old, like=node, name=f"{node.name}_old"
+                runtime.old_value, old, like=node, name=f"{node.name}_old"
             )
             self.old_values.append(self.current[node])
         for x in list(self.views):
@@ -182,17 +185,33 @@ class _Emitter:
         self.graph = self.backward
         for node in self.c.tangents:
             self.current[node] = self.placeholder(node)
+        for write in self.c.late_writes:
+            if write.live is not None:
+                self.current[write.live] = self.here(self.given[write.target])
 
     def finish(self) -> tuple[fx.GraphModule, fx.GraphModule]:
         outputs = self.c.outputs[self.c.num_fwd_outputs :]
         gradients = [self.value(o) if isinstance(o, fx.Node) else o for o in outputs]
+        for write in self.c.late_writes:
+            target, value = self.here(self.given[write.target]), self.value(write.value)
+            self.call(
+                torch.ops.aten.copy_.default,
+                (target, value),
+                like=write.target,
+                name="late_write",
+            )
         for carrier in list(self.leaving):
             self.end_copy_out(carrier)
         self.backward.output(tuple(gradients))
-        saved = sorted(self.saved, key=lambda n: (_is_object(n), self.is_unchecked(n)))
-        self.forward.output((*self.fwd_outputs, *saved))
+        self.watch_sources()
+        numbers = [node for node in self.saved if is_number(node)]
+        others = [node for node in self.saved if not is_number(node)]
+        others.sort(key=lambda n: (_is_object(n), self.is_unchecked(n)))
+        objects = [node for node in others if _is_object(node)]
+        tensors = others[: len(others) - len(objects)]
+        self.forward.output((*self.fwd_outputs, *tensors, *objects, *numbers))
         start = next(iter(self.backward.nodes))
-        for node in saved:
+        for node in (*numbers, *tensors, *objects):  # the order that AOTAutograd wants
             start.prepend(self.saved[node])
         for node in self.old_values:
             if not node.users:
@@ -204,12 +223,37 @@ class _Emitter:
 
         AOTAutograd wants them last, and holds them to the end of the step. A custom
         autograd function asks for that with each tensor that it keeps as an attribute; what
-        nobody else can reach does not need it.
+        nobody else can reach does not need it, and what ops read again must not change.
         """
         seen = saved.op == "placeholder" or saved in self.fwd_outputs
-        if not seen:
+        if not seen or self.is_read_again(self.saved[saved]):
             saved.meta.pop(UNCHECKED, None)
         return bool(saved.meta.get(UNCHECKED))
+
+    def is_read_again(self, late: fx.Node) -> bool:
+        """Does an op of the forward pass run in the backward pass and read this, or a view?"""
+        for user in late.users:
+            which, op = user.meta.get(RUN, (None, -1))
+            again = self.is_read_again(user) if which is None else op < self.c.boundary
+            if again or which == AGAIN:
+                return True
+        return False
+
+    def watch_sources(self) -> None:
+        """Sources that ops read again must lie where they lay in the forward pass."""
+        sources = [n for n in self.saved if isinstance(n.meta.get("val"), torch.Tensor)]
+        sources = [n for n in sources if n.op == "placeholder"]
+        watched = [n for n in sources if self.is_read_again(self.saved[n])]
+        if not watched:
+            return
+        self.graph = self.forward
+        places = self.call(runtime.addresses, tuple(watched), like=watched[0], name="addresses")
+        with watched[0].meta["val"].fake_mode:
+            places.meta["val"] = torch.empty(len(watched), dtype=torch.int64, device="cpu")
+        self.graph = self.backward
+        args = (self.here(places), *(self.saved[n] for n in watched))
+        with self.backward.inserting_before(next(iter(self.backward.nodes))):
+            self.call(runtime.refuse_replaced, args, like=places)
 
     # ---- values ----
 
@@ -292,29 +336,22 @@ class _Emitter:
         emitted.meta = dict(like.meta)
         return emitted
 
-    def save_state(self, node: fx.Node, device: torch.device) -> fx.Node:
-        state = self.call(runtime.random_state, (device,), like=node, name=f"{node.name}_state")
-        n_bytes = runtime.random_state(device).numel()
-        with tensors_in(node.meta["val"])[0].fake_mode:  # type: ignore[attr-defined]
-            state.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device="cpu")
-        return state
-
-    def allocate(self, n_bytes: int) -> fx.Node:
-        """The arena of one step."""
-        device = self.c.device
-        buffer = self.graph.call_function(
-            torch.empty, (n_bytes,), {"dtype": torch.uint8, "device": device}
-        )
+    def room(self, n_bytes: int, device: torch.device | None = None) -> fx.Node:
+        """New memory on the device of the step, or on another."""
+        device = device or self.c.device
+        buffer = self.graph.call_function(runtime.room, (n_bytes, device))
         values = [t for n in self.c.inputs for t in tensors_in(n.meta.get("val"))]
         with values[0].fake_mode:  # type: ignore[attr-defined]
             buffer.meta["val"] = torch.empty(n_bytes, dtype=torch.uint8, device=device)
         return buffer
 
-    def place(self, address: int, value: torch.Tensor, like: fx.Node) -> fx.Node:
-        """A view of the arena for a tensor like `value`."""
-        assert self.buffer is not None
+    def place(
+        self, buffer: fx.Node | None, address: int, value: torch.Tensor, like: fx.Node
+    ) -> fx.Node:
+        """The place of a tensor like `value` in the arena, or in memory of its own."""
+        assert buffer is not None
         layout = (tuple(value.shape), value.stride(), value.storage_offset(), value.dtype)
-        args = (self.here(self.buffer), address, *layout)
+        args = (self.here(buffer), address, _storage_bytes(value), *layout)
         placed = self.call(arena.place, args, like=like, name=f"{like.name}_place")
         placed.meta["val"] = value
         return placed
@@ -332,6 +369,10 @@ class _Emitter:
 def _is_object(saved: fx.Node) -> bool:
     """True for what is no tensor, such as a device mesh. AOTAutograd wants these last."""
     return not isinstance(saved.meta.get("val"), torch.Tensor)
+
+
+def _storage_bytes(value: torch.Tensor) -> int:
+    return int(value.untyped_storage().nbytes())
 
 
 def _on_host(value: torch.Tensor) -> torch.Tensor:

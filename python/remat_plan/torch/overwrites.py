@@ -66,6 +66,18 @@ def put_back(captured: Captured, taken: Overwrites) -> None:
     captured.module.recompile()
 
 
+def put_back_late(captured: Captured) -> None:
+    """Put back what a custom backward pass writes to inputs."""
+    graph = captured.module.graph
+    output = next(iter(graph.find_nodes(op="output")))
+    for write in captured.late_writes:
+        with graph.inserting_before(output):
+            args = (write.target, write.value)
+            copy = graph.call_function(torch.ops.aten.copy_.default, args)
+        copy.meta = write.meta
+    captured.module.recompile()
+
+
 def _overwrites_an_input(node: fx.Node) -> bool:
     """True for a copy into an input in the forward pass whose result nobody reads."""
     if node.target is not torch.ops.aten.copy_.default or node.users:

@@ -35,13 +35,14 @@ from torch._inductor.custom_graph_pass import CustomPartitionerFn
 from torch.utils.checkpoint import CheckpointPolicy
 
 from ..plan import Plan
+from . import settings
 from .agreement import tell_at_exit, together
 from .capture import capture
 from .captured import Captured, CapturedOp
 from .collectives import is_collective, is_wait
 from .crossing import Crossing, crossing
 from .errors import Refused
-from .overwrites import put_back, take_out
+from .overwrites import put_back, put_back_late, take_out
 from .planner import Options, Planned, make_plan
 from .report import Report
 
@@ -83,12 +84,16 @@ class Partitioner(CustomPartitionerFn):
         def split(captured: Captured, plan: Plan) -> tuple[fx.GraphModule, fx.GraphModule]:
             _mark(captured, crossing(captured, plan))
             put_back(captured, overwrites)
-            return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
+            put_back_late(captured)
+            settings.forget_budgets(gm)
+            with settings.fixed_for_capture():
+                return min_cut_rematerialization_partition(gm, joint_inputs, **facts)
 
         with together(gm) as ranks:
             captured = capture(gm, facts["num_fwd_outputs"] + len(overwrites.names), static)
-            _run_once_what_cannot_be_replayed(captured)
-            planned = make_plan(captured, self.planning, started, split, ranks)
+            _run_once_what_reads_old_values(captured)
+            planned = make_plan(captured, self.planning, started, split, ranks, _real_inputs())
+        _refuse_second_runs(planned)
         self.planned.append(planned)
         _warn_of_differences(planned)
         return planned.forward, planned.backward
@@ -122,11 +127,19 @@ def saved_by_modules(planned: Planned) -> set[str]:
     return {planned.captured.storages[node.meta[STORAGE]].name for node in made}
 
 
-def _run_once_what_cannot_be_replayed(captured: Captured) -> None:
-    """The partitioner neither replays random states nor keeps overwritten inputs."""
+def _real_inputs() -> Sequence[Any]:
+    """The arguments of the graph that Inductor compiles."""
+    from torch._inductor.virtualized import NullHandler, V
+
+    inputs = V.real_inputs
+    return () if isinstance(inputs, NullHandler) else inputs
+
+
+def _run_once_what_reads_old_values(captured: Captured) -> None:
+    """The partitioner does not keep overwritten inputs."""
     overwritten = {captured.storage_of[node] for node in captured.old_values}
     for op in captured.ops:
-        if op.random_on is not None or overwritten.intersection(op.reads):
+        if overwritten.intersection(op.reads):
             op.once = True
 
 
@@ -172,6 +185,19 @@ def _without_tangents(captured: Captured) -> list[CapturedOp]:
         elif op is not boundary:
             found.append(op)
     return found
+
+
+def _refuse_second_runs(planned: Planned) -> None:
+    """Whatever the partitioner does, no op may run again that gives other results then."""
+    once = {op.name for op in planned.captured.ops if op.once}
+    first, again = (
+        {n.name for n in module.graph.nodes if n.op == "call_function"}
+        for module in (planned.forward, planned.backward)
+    )
+    for name in sorted(once & first & again):
+        raise Refused(
+            f"PyTorch's partitioner runs {name} again, which gives other results then"
+        )
 
 
 def _warn_of_differences(planned: Planned) -> None:

@@ -14,6 +14,7 @@ from torch import fx
 from ..graph import Graph
 from ..plan import Plan
 from ..program import solve
+from . import settings
 from .agreement import Alone, tell_at_exit, together
 from .arena import in_arena
 from .capture import capture
@@ -22,8 +23,10 @@ from .costs import Times, add_costs
 from .decompose import DECOMPOSITIONS
 from .describe import describe
 from .errors import Refused, graph_break
+from .inline import inline_regions
 from .meter import Boxed, Meter
 from .modules import lower
+from .unused import without_unused
 
 Lower = Callable[[Captured, Plan], tuple[fx.GraphModule, fx.GraphModule]]
 
@@ -96,13 +99,16 @@ class Planner:
 
     def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Any:
         """The backend of `torch.compile`."""
-        compilation = _Compilation(self, time.monotonic())
+        compilation = _Compilation(self, time.monotonic(), inputs)
         run = compile_with(
             compilation.partition,
             lambda module, _: compilation.compile_pass(module, last=False),
             lambda module, _: compilation.compile_pass(module, last=True),
         )
-        return run(module, inputs)
+        step = run(module, inputs)
+        if compilation.planned is None:
+            return step
+        return without_unused(compilation.planned.captured, step)
 
 
 @dataclass
@@ -111,6 +117,7 @@ class _Compilation:
 
     planner: Planner
     started: float
+    inputs: Sequence[Any]  # until it is planned
     planned: Planned | None = None
 
     def partition(
@@ -124,9 +131,11 @@ class _Compilation:
     ) -> tuple[fx.GraphModule, fx.GraphModule]:
         """The partition function of AOTAutograd."""
         static = frozenset(static_lifetime_input_indices or ())
+        inputs, self.inputs = self.inputs, ()
+        options = self.planner.options
         with together(joint) as ranks:
             captured = capture(joint, num_fwd_outputs, static)
-            self.planned = make_plan(captured, self.planner.options, self.started, lower, ranks)
+            self.planned = make_plan(captured, options, self.started, lower, ranks, inputs)
         self.planner.planned.append(self.planned)
         return self.planned.forward, self.planned.backward
 
@@ -137,17 +146,23 @@ class _Compilation:
 
 
 def make_plan(
-    captured: Captured, options: Options, started: float, carry_out: Lower, ranks: Alone
+    captured: Captured,
+    options: Options,
+    started: float,
+    carry_out: Lower,
+    ranks: Alone,
+    inputs: Sequence[Any],
 ) -> Planned:
     """Cost and plan a captured step, and make the modules of the plan by `carry_out`.
 
     `started` is the monotonic clock at the beginning of the capture, `ranks` are those that
-    carry out the same plan. Raises ProgramError, and Refused if the ranks differ.
+    carry out the same plan, `inputs` the arguments of the graph that Dynamo compiles. Raises
+    ProgramError, and Refused if the ranks differ or an op fails while it is measured.
     """
     graph = describe(captured, options.name)
     ranks.compare(captured, graph, options.shared)
     captured_at = time.monotonic()
-    graph = ranks.slowest(add_costs(captured, graph, options.times))
+    graph = ranks.slowest(add_costs(captured, graph, options.times, inputs))
     if options.storage == "arena":
         graph = in_arena(captured, graph)
     measured_at = time.monotonic()
@@ -214,6 +229,7 @@ def compile_with(
         reason = getattr(module, "compile_subgraph_reason", None)
         if getattr(reason, "graph_break", False):
             raise graph_break(reason)
+        inline_regions(module)
         compiled = aot_autograd(
             fw_compiler=forward,
             bw_compiler=backward,
@@ -221,7 +237,8 @@ def compile_with(
             partition_fn=partition,
             decompositions=DECOMPOSITIONS,
         )
-        return compiled(module, inputs)
+        with settings.fixed_for_capture():
+            return compiled(module, inputs)
 
     return run_backend
 

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
 from torch import fx
 
 from ..plan import Plan, Run
-from .api import Loss, one_line_errors, step_function
+from .api import Loss, check_arguments, one_line_errors, step_function
 from .capture import capture
 from .captured import Captured
 from .modules import FIRST, RUN, lower
+from .numbers import CompiledStep
 from .planner import as_boxed, boxed, compile_with
 
 
@@ -31,6 +32,7 @@ def nvtx(
     loss_fn: Loss,
     args: Sequence[Any],
     *,
+    kwargs: Mapping[str, Any] | None = None,
     steps: int = 21,
     ranges: Ranges | None = None,
 ) -> None:
@@ -41,8 +43,9 @@ def nvtx(
         remat-plan profile --graph g.json -o measured.json -- python this_program.py
 
     The first step warms up and is not measured. Gradients are thrown away, but buffers
-    change. Raises Refused.
+    change. Raises Refused, and TypeError if `args` is no list.
     """
+    check_arguments(args)
     marks: Any = torch.cuda.nvtx if ranges is None else ranges
     boundary = ""
 
@@ -58,16 +61,13 @@ def nvtx(
     def compile_pass(module: fx.GraphModule, _: Any) -> Callable[[list[Any]], Any]:
         return as_boxed(boxed(module))
 
-    step = torch.compile(
-        step_function(model, loss_fn),
-        backend=compile_with(partition, compile_pass, compile_pass),
-        fullgraph=True,
-        dynamic=False,
+    step = CompiledStep(
+        step_function(model, loss_fn), compile_with(partition, compile_pass, compile_pass)
     )
     for _ in range(steps):
         handle = marks.range_start("rp:step")
         with one_line_errors():
-            loss = step(*args)
+            loss = step(*args, **(kwargs or {}))
             marks.range_push(f"rp:{boundary}")  # nothing is launched there
             marks.range_pop()
             loss.backward()

@@ -3,10 +3,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
+
+
+@contextmanager
+def unfilled() -> Iterator[None]:
+    """New memory that is written at once is not filled before, as it is with
+    `torch.use_deterministic_algorithms`. The CPU would fill host memory."""
+    settings: Any = torch.utils.deterministic
+    fills = settings.fill_uninitialized_memory
+    settings.fill_uninitialized_memory = False
+    try:
+        yield
+    finally:
+        settings.fill_uninitialized_memory = fills
+
+
+def room(n_bytes: int, device: torch.device) -> torch.Tensor:
+    """New memory."""
+    with unfilled():
+        return torch.empty(n_bytes, dtype=torch.uint8, device=device)
+
+
+def old_value(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy of the whole storage that the tensor looks into, and the same view of it."""
+    n_bytes = tensor.untyped_storage().nbytes()
+    copy = room(n_bytes, tensor.device)
+    copy.untyped_storage().copy_(tensor.untyped_storage())
+    empty = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    layout = (tensor.storage_offset(), tensor.shape, tensor.stride())
+    return empty.set_(copy.untyped_storage(), *layout)
+
+
+def laid_out(place: torch.Tensor, like: torch.Tensor, offset: int = 0) -> torch.Tensor:
+    """The place with the strides of another tensor and this offset, if that fits into it.
+
+    Some kernels lay their outputs out in another way than was traced, and those that read
+    them may then round in another way.
+    """
+    layout = (offset, like.shape, like.stride())
+    if layout == (place.storage_offset(), place.shape, place.stride()) or not like.numel():
+        return place
+    last = offset + sum((n - 1) * s for n, s in zip(like.shape, like.stride(), strict=True))
+    storage = place.untyped_storage()
+    if repeats(like) or repeats(place) or (last + 1) * place.itemsize > storage.nbytes():
+        return place
+    return torch.empty(0, dtype=place.dtype, device=place.device).set_(storage, *layout)
+
+
+def repeats(tensor: torch.Tensor) -> bool:
+    """Do elements of the tensor share memory, as in an expanded one?"""
+    return any(n > 1 and s == 0 for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+
+
+def distinct(tensor: torch.Tensor, layout: torch.Tensor) -> torch.Tensor:
+    """The tensor without the elements that only repeat others in a layout like `layout`."""
+    for i, (n, stride) in enumerate(zip(layout.shape, layout.stride(), strict=True)):
+        if n > 1 and stride == 0:
+            tensor = tensor.narrow(i, 0, 1)
+    return tensor
 
 
 def random_state(device: torch.device) -> torch.Tensor:
@@ -27,13 +86,23 @@ def set_random_state(state: torch.Tensor, device: torch.device) -> None:
         torch.get_device_module(device).set_rng_state(state, device)
 
 
-def replay(
-    state: torch.Tensor, device: torch.device, op: Callable[..., Any], *args: Any, **kwargs: Any
-) -> Any:
-    """Run a random op with the state it had the first time; later draws do not change."""
-    now = random_state(device)
-    set_random_state(state, device)
-    try:
-        return op(*args, **kwargs)
-    finally:
-        set_random_state(now, device)
+def addresses(*tensors: torch.Tensor) -> torch.Tensor:
+    """Where the tensors lie, in host memory that does not count."""
+    with torch._C._DisableTorchDispatch():
+        return torch.tensor([t.data_ptr() for t in tensors], device="cpu")
+
+
+def refuse_replaced(before: torch.Tensor, *tensors: torch.Tensor) -> None:
+    """Raise RuntimeError if a parameter is not where it lay in the forward pass.
+
+    Autograd sees what is written in place, but not that `p.data` is another tensor now.
+    Other sources may come as copies, from hooks of saved tensors.
+    """
+    for address, tensor in zip(before.tolist(), tensors, strict=True):
+        if isinstance(tensor, torch.nn.Parameter) and tensor.data_ptr() != address:
+            shape = list(tensor.shape)
+            raise RuntimeError(
+                f"a parameter of shape {shape} got other data (p.data = ...) between the "
+                "forward and the backward pass, which computes from it again: change "
+                "parameters after the backward pass"
+            )

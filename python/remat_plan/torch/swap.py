@@ -6,7 +6,7 @@ line. The compute stream never waits for a copy to start, only where data or mem
 
 - `copy_out` starts when the compute stream has come to this point. Until `wait_out` the
   device tensor must not be freed, since the copy still reads it.
-- `copy_in` starts when the compute stream has come to this point (the storage is new, and
+- `copy_in` starts when the compute stream has come to this point (the place is new, and
   the allocator may have taken it from a tensor that earlier kernels still use) and the
   copy to the host is complete.
 - `wait_in` makes the compute stream wait for that copy, before the first reader.
@@ -19,12 +19,12 @@ stand in for the real ones, and host copies are not counted as device memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+
+from .runtime import distinct, laid_out, unfilled
 
 
 @dataclass
@@ -46,19 +46,6 @@ def _link(device: torch.device) -> _Link:
     return _links[device]
 
 
-@contextmanager
-def _unfilled() -> Iterator[None]:
-    """New memory that a copy writes at once is not filled before, as it is with
-    `torch.use_deterministic_algorithms`. The CPU would fill host memory."""
-    settings: Any = torch.utils.deterministic
-    fills = settings.fill_uninitialized_memory
-    settings.fill_uninitialized_memory = False
-    try:
-        yield
-    finally:
-        settings.fill_uninitialized_memory = fills
-
-
 def _copy(target: torch.Tensor, source: torch.Tensor, stream: torch.cuda.Stream) -> None:
     """Copy on `stream`, and note the event of its end."""
     link = _link(source.device if source.is_cuda else target.device)
@@ -68,12 +55,15 @@ def _copy(target: torch.Tensor, source: torch.Tensor, stream: torch.cuda.Stream)
 
 
 def copy_out(tensor: torch.Tensor) -> torch.Tensor:
-    """Begin to copy a device tensor to pinned host memory; returns the host tensor."""
+    """Begin to copy a device tensor to pinned host memory; returns the host tensor, in which
+    a dimension of stride 0 has one element."""
+    tensor = distinct(tensor, tensor)
     if not tensor.is_cuda:
-        with torch._C._DisableTorchDispatch():
-            return tensor.clone()
+        with torch._C._DisableTorchDispatch(), unfilled():
+            host = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
+            return host.copy_(tensor)
     link = _link(tensor.device)
-    with _unfilled():
+    with unfilled():
         host = torch.empty_strided(
             tensor.shape, tensor.stride(), dtype=tensor.dtype, device="cpu", pin_memory=True
         )
@@ -90,25 +80,21 @@ def wait_out(tensor: torch.Tensor, host: torch.Tensor) -> None:
             torch.cuda.current_stream(tensor.device).wait_event(done)
 
 
-def copy_in(
-    host: torch.Tensor, device: torch.device, place: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Begin to copy a host tensor back, to `place` or to storage that is taken now."""
-    tensor = place
-    if tensor is None:
-        with _unfilled():
-            tensor = torch.empty_strided(
-                host.shape, host.stride(), dtype=host.dtype, device=device
-            )
-    if device.type != "cuda":
-        return tensor.copy_(host)
-    link = _link(device)
-    link.into.wait_stream(torch.cuda.current_stream(device))
+def copy_in(host: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+    """Begin to copy a host tensor back to its place on the device; returns the place."""
+    if host.stride() != place.stride():
+        place = laid_out(place, host)
+    target = distinct(place, place)
+    if not place.is_cuda:
+        target.copy_(host)
+        return place
+    link = _link(place.device)
+    link.into.wait_stream(torch.cuda.current_stream(place.device))
     copied = link.done.get(host.data_ptr())
     if copied is not None:
         link.into.wait_event(copied)
-    _copy(tensor, host, link.into)
-    return tensor
+    _copy(target, host, link.into)
+    return place
 
 
 def wait_in(tensor: torch.Tensor) -> torch.Tensor:

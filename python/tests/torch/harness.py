@@ -12,8 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch._functorch.partitioners import default_partition
 
+import remat_plan
 from remat_plan import Device, Graph
-from remat_plan.torch.api import capture_step, one_line_errors
+from remat_plan.torch import arena
+from remat_plan.torch.api import Step, capture_step, one_line_errors
 from remat_plan.torch.costs import add_costs
 from remat_plan.torch.describe import describe
 from remat_plan.torch.planner import as_boxed, boxed, compile_with
@@ -59,6 +61,24 @@ def share_of_activations(graph: Graph, share: float) -> int:
     kept = sum(graph.tensors[x].bytes for x in graph.keep)
     floor = graph.fixed_bytes + kept
     return floor + int((keep_all_peak(graph) - floor) * share)
+
+
+def in_arena(model: Any, loss: Any, args: Any, share: float = 0.6, **options: Any) -> Step:
+    """A step with everything in an arena, for a share of the activations."""
+    graph = arena.in_arena(*described(model, loss, args))
+    return remat_plan.compile(
+        model,
+        loss,
+        budget=share_of_activations(graph, share),
+        storage="arena",
+        time_limit=1,
+        **{"times": fixed_costs, **options},
+    )
+
+
+def described(model: Any, loss: Any, args: Any) -> Any:
+    captured = capture_step(model, loss, args)
+    return captured, describe(captured, "step")
 
 
 def plain_step(model: nn.Module, loss: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -27,9 +27,7 @@ class _Maker:
         self.ran: set[int] = set()
         self.held = {*captured.returned, *captured.ops[captured.boundary].makes}
         self.ordered = [
-            i
-            for i, op in enumerate(captured.ops)
-            if op.random_on or op.effect or i == captured.boundary
+            i for i, op in enumerate(captured.ops) if op.effect or i == captured.boundary
         ]
 
     def make(self) -> None:

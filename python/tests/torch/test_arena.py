@@ -17,28 +17,9 @@ from torch.utils import _pytree as pytree
 import remat_plan
 from remat_plan import Device, Graph, Plan
 from remat_plan.plan import Free, Run, SwapIn
-from remat_plan.torch import arena, planner
-from remat_plan.torch.api import Step, capture_step
-from remat_plan.torch.describe import describe
+from remat_plan.torch import arena, planner, runtime
 from remat_plan.torch.modules import RUN
 from remat_plan.torch.planner import Planned, _Compilation, as_boxed
-
-
-def in_arena(model: Any, loss: Any, args: Any, share: float = 0.6, **options: Any) -> Step:
-    graph = arena.in_arena(*_described(model, loss, args))
-    return remat_plan.compile(
-        model,
-        loss,
-        budget=harness.share_of_activations(graph, share),
-        storage="arena",
-        time_limit=1,
-        **{"times": harness.fixed_costs, **options},
-    )
-
-
-def _described(model: Any, loss: Any, args: Any) -> Any:
-    captured = capture_step(model, loss, args)
-    return captured, describe(captured, "step")
 
 
 @pytest.mark.parametrize("device", harness.DEVICES)
@@ -46,7 +27,7 @@ def _described(model: Any, loss: Any, args: Any) -> Any:
 def test_training_in_the_arena_is_equal_and_fits(name: str, device: str) -> None:
     model, loss, args = models.make(name, device)
     wanted = harness.train(model, harness.plain_step(model, loss), args)
-    step = in_arena(model, loss, args)
+    step = harness.in_arena(model, loss, args)
     assert harness.differences(wanted, harness.train(model, step, args)) == []
     report = step.report()
     assert report.recomputed
@@ -70,7 +51,7 @@ class Places(fx.Interpreter):
             args, kwargs = self.fetch_args_kwargs_from_env(node)
             self.watch.run(node.meta[RUN][1], args, kwargs)
         value = super().run_node(node)
-        if node.target is torch.empty:
+        if node.target is runtime.room and not self.watch.arena.numel():
             self.watch.arena = value
         return value
 
@@ -89,8 +70,7 @@ class Watch:
         self.forward_to(op)
         node = self.captured.ops[op].node
         assert node is not None
-        given = args[len(args) - len(node.args) :]  # a replay has more in front
-        self.compare(node.args, given)
+        self.compare(node.args, args)
         self.compare(node.kwargs, {key: kwargs[key] for key in node.kwargs})
         self.write(self.run_step)
 
@@ -118,15 +98,17 @@ class Watch:
             x = self.captured.storage_of.get(node) if isinstance(node, fx.Node) else None
             if x is None or not isinstance(value, torch.Tensor):
                 continue
-            begin = self.arena.data_ptr()
-            address = value.untyped_storage().data_ptr()
+            storage, traced = value.untyped_storage(), node.meta["val"]
+            address = storage.data_ptr() - self.arena.data_ptr()
+            is_inside = 0 <= address < self.arena.numel()
             if self.graph.producers[x] is None or self.graph.tensors[x].bytes == 0:
-                assert address != begin, f"{node} is in the arena"
+                assert not is_inside, f"{node} is in the arena"
                 self.outside += 1
             else:
-                skipped = node.meta["val"].storage_offset() * value.itemsize
-                assert address == begin, f"{node} is not in the arena"
-                assert value.data_ptr() - begin - skipped == self.at[x], f"{node} is elsewhere"
+                assert is_inside, f"{node} is not in the arena"
+                assert address == self.at[x], f"{node} is elsewhere"
+                assert storage.nbytes() == traced.untyped_storage().nbytes()
+                assert value.storage_offset() == traced.storage_offset()
                 self.inside += 1
 
 
@@ -150,7 +132,7 @@ def watches(monkeypatch: pytest.MonkeyPatch) -> list[Watch]:
 @pytest.mark.parametrize("name", ["odd", "unet", "gpt2"])
 def test_every_op_reads_where_the_plan_says(name: str, watches: list[Watch]) -> None:
     model, loss, args = models.make(name)
-    step = in_arena(model, loss, args)
+    step = harness.in_arena(model, loss, args)
     for _ in range(2):
         step(*args).backward()
         assert watches[-1].inside > 100
@@ -165,7 +147,7 @@ def test_a_wrong_address_is_seen(watches: list[Watch], monkeypatch: pytest.Monke
 
     monkeypatch.setattr(arena, "place", shifted)
     model, loss, args = models.make("unet")
-    step = in_arena(model, loss, args)
+    step = harness.in_arena(model, loss, args)
     with pytest.raises(AssertionError, match="is elsewhere"):
         step(*args).backward()
 
@@ -174,7 +156,7 @@ def test_a_wrong_address_is_seen(watches: list[Watch], monkeypatch: pytest.Monke
 def test_swaps_go_to_their_places(device: str, watches: list[Watch]) -> None:
     model, loss, args = models.make("gpt2", device)
     wanted = harness.train(model, harness.plain_step(model, loss), args)
-    step = in_arena(model, loss, args, 0.5, swap=True, times=harness.with_link)
+    step = harness.in_arena(model, loss, args, 0.5, swap=True, times=harness.with_link)
     assert harness.differences(wanted, harness.train(model, step, args)) == []
     assert step.report().swapped
 
@@ -221,7 +203,7 @@ def test_random_plans_train_the_same(
 
 def test_stored_losses_and_gradients_stay_and_hold_no_arena() -> None:
     model, loss, args = models.make("odd")
-    step = in_arena(model, loss, args)
+    step = harness.in_arena(model, loss, args)
     first = step(*args)
     first.backward()
     value, gradients = first.item(), [p.grad.clone() for p in model.parameters()]
@@ -237,7 +219,7 @@ def test_stored_losses_and_gradients_stay_and_hold_no_arena() -> None:
 
 def test_two_steps_may_interleave() -> None:
     model, loss, args = models.make("unet")
-    plain, step = harness.plain_step(model, loss), in_arena(model, loss, args)
+    plain, step = harness.plain_step(model, loss), harness.in_arena(model, loss, args)
     step(*args).backward()
     gradients = []
     for run in (plain, step):
@@ -251,7 +233,7 @@ def test_two_steps_may_interleave() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    captured, graph = _described(*models.make("unet"))
+    captured, graph = harness.described(*models.make("unet"))
     unaligned = replace(graph, device=Device(alignment_bytes=4))
     with pytest.raises(remat_plan.torch.Refused, match="alignment of 16 bytes, not 4"):
         arena.in_arena(captured, unaligned)

@@ -7,6 +7,8 @@ import harness
 import models
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 import remat_plan
 from remat_plan import Graph
@@ -85,6 +87,18 @@ def test_a_device_model_gives_times(tmp_path: Path) -> None:
     assert sum(op.time_ns for op in graph.ops) > 0
 
 
+def test_a_device_model_knows_8_bits_and_complex_numbers(tmp_path: Path) -> None:
+    def loss(m: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
+        h = m(x.to(torch.float8_e4m3fn).to(torch.bfloat16)).double()
+        return torch.fft.fft(h.float()).abs().square().sum() + h.sum()
+
+    model = torch.nn.Linear(8, 8, dtype=torch.bfloat16)
+    x = torch.randn(4, 8, dtype=torch.bfloat16)
+    graph = remat_plan.export(model, loss, (x,), tmp_path / "g.json", times="a100-40g")
+    assert {"f8e4m3fn", "c64", "f64"} <= {tensor.dtype for tensor in graph.tensors}
+    assert all(op.time_ns > 0 for op in graph.ops if op.kind != "remat_plan.boundary")
+
+
 def test_a_model_that_takes_no_memory_has_the_same_graph(tmp_path: Path) -> None:
     def graph(device: str) -> Graph:
         with torch.device(device):
@@ -132,3 +146,22 @@ def test_a_share_of_the_activations_is_a_budget() -> None:
     wanted = harness.share_of_activations(step.planned[0].graph, 0.6)
     assert step.planned[0].plan.budget_bytes == pytest.approx(wanted, abs=1)
     assert report.planned_peak_bytes <= wanted
+
+
+def test_storages_larger_than_traced_are_measured() -> None:
+    """The kernel of `fold` leaves its output in a storage as large as its input."""
+
+    def loss(model: nn.Module, x: Tensor) -> Tensor:
+        for _ in range(2):
+            x = torch.tanh(model(x))
+            x = F.fold(F.unfold(x, 3, padding=1), (8, 8), 3, padding=1)
+        return x.square().mean()
+
+    model, x = nn.Conv2d(2, 2, 1), torch.randn(2, 2, 8, 8)
+    step = remat_plan.compile(model, loss, budget="100%", time_limit=1)
+    step(x).backward()
+    report = step.report()
+    assert report.measured_peak_bytes is not None
+    assert report.measured_peak_bytes <= report.planned_peak_bytes
+    folded = next(t for t in step.planned[0].graph.tensors if t.name == "col2im")
+    assert folded.bytes == 9 * x.numel() * x.itemsize

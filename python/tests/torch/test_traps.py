@@ -17,7 +17,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import remat_plan
 from remat_plan import Graph, Plan, check
 from remat_plan.plan import Free, Run, SwapIn, SwapOut
-from remat_plan.torch import swap
+from remat_plan.torch import runtime, swap
 from remat_plan.torch.api import Step, capture_step
 from remat_plan.torch.capture import move_seeds_to_host
 from remat_plan.torch.captured import Captured
@@ -215,16 +215,16 @@ def test_swaps_are_carried_out(device: str) -> None:
 def test_memory_for_a_copy_is_not_filled(monkeypatch: pytest.MonkeyPatch) -> None:
     """With deterministic algorithms the CPU would fill what the copy overwrites."""
     fills: list[bool] = []
-    real = torch.empty_strided
+    real = torch.empty
 
     def recorded(*a: Any, **k: Any) -> Tensor:
         fills.append(torch.utils.deterministic.fill_uninitialized_memory)
         return real(*a, **k)
 
-    monkeypatch.setattr(torch, "empty_strided", recorded)
+    monkeypatch.setattr(torch, "empty", recorded)
     for setting in (True, False):
         monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", setting)
-        swap.copy_in(torch.ones(3), torch.device("cpu"))
+        runtime.room(3, torch.device("cpu"))
         assert torch.utils.deterministic.fill_uninitialized_memory == setting
     assert fills == [False, False]
 
@@ -307,3 +307,24 @@ def test_evaluation_needs_no_plan() -> None:
     with torch.no_grad():
         assert torch.equal(step(*args), squares(model, *args))
     assert not step.planned
+
+
+def test_the_old_value_of_a_part_of_a_storage() -> None:
+    """The step overwrites a buffer inside of a larger one, and reads it again later."""
+    whole = torch.arange(64.0)
+    part = whole[8:40].view(8, 4).t()[1:]
+    old = runtime.old_value(part)
+    assert old.storage_offset() == part.storage_offset()
+    assert old.stride() == part.stride()
+    assert torch.equal(old.as_strided((64,), (1,), 0), whole)
+    whole.zero_()
+    assert old.sum() > 0
+
+
+def test_a_copy_comes_back_to_where_it_lay_in_its_storage() -> None:
+    for stride, offset in (((8, 2), 3), ((1, 4), 0), ((0, 1), 2)):
+        there = torch.randn(64).as_strided((4, 4), stride, offset)
+        place = torch.zeros(64).as_strided((4, 4), stride, offset)
+        back = swap.copy_in(swap.copy_out(there), place)
+        assert (back.stride(), back.storage_offset()) == (stride, offset)
+        assert torch.equal(back, there)
