@@ -98,7 +98,7 @@ def test_a_swap_keeps_the_layout_in_the_storage(monkeypatch: pytest.MonkeyPatch)
     """`as_strided` counts from the beginning of the storage, also after a swap."""
     model, args = chain_of(written)
     wanted = harness.train(model, harness.plain_step(model, squares), args, steps=2)
-    monkeypatch.setattr(planner, "find_plan", lambda c, graph, _: random_plan(c, graph, 1))
+    monkeypatch.setattr(planner, "find_plan", lambda c, graph, _: random_plan(c, graph, 2))
     step = remat_plan.compile(model, squares, budget="100%", times=harness.fixed_costs)
     assert harness.differences(wanted, harness.train(model, step, args, steps=2)) == []
     swapped = step.report().swapped
