@@ -354,8 +354,8 @@ static void the_gap_ends_the_search_early(void) {
     rp_graph_fini(&g);
 }
 
-/* Of the methods that come after the search. */
-static uint64_t late_calls(const struct rp_graph *g, double gap) {
+/* Annealing runs of a search that may end within `gap` of the bound. */
+static uint64_t annealing_calls(const struct rp_graph *g, double gap) {
     struct rp_statistics s;
     struct rp_solve_options o = options_for(g, 75, false);
     o.swap = false;
@@ -363,7 +363,7 @@ static uint64_t late_calls(const struct rp_graph *g, double gap) {
     o.gap = gap;
     o.statistics = &s;
     CU_ASSERT(time_of(g, &o) < UINT64_MAX);
-    return s.method[RP_ASTAR].calls;
+    return s.method[RP_ANNEAL].calls;
 }
 
 static void methods_tell_the_work_that_they_did(void) {
@@ -384,9 +384,9 @@ static void methods_tell_the_work_that_they_did(void) {
 
 static void nothing_comes_after_the_gap(void) {
     struct rp_graph g;
-    gen_graph(5, 12, &g);
-    CU_ASSERT(late_calls(&g, 0) > 0);
-    CU_ASSERT_EQUAL(late_calls(&g, 100), 0);
+    gen_graph(5, 32, &g);
+    CU_ASSERT(annealing_calls(&g, 0) > 0);
+    CU_ASSERT_EQUAL(annealing_calls(&g, 100), 0);
     rp_graph_fini(&g);
 }
 
@@ -403,7 +403,8 @@ static uint64_t n_won(double time_limit) {
         o.time_limit = time_limit;
         o.statistics = &s;
         uint64_t wide_ns = time_of(&g, &o), won = s.method[RP_NARROWER].incumbents;
-        CU_ASSERT_EQUAL(s.method[RP_NARROWER].calls, 1);
+        uint64_t calls = s.method[RP_NARROWER].calls; /* none where A* is done at once */
+        CU_ASSERT(calls == 2 || calls == 0);
         o.swap = false;
         uint64_t narrow_ns = time_of(&g, &o);
         CU_ASSERT(won ? wide_ns == narrow_ns : wide_ns <= narrow_ns);

@@ -92,7 +92,7 @@ static void leave_keep_all(struct scene *s) {
 
 /* It goes on twice where its proof is too hard: after a second of turns, and at the end. */
 static void it_works_between_turns(void) {
-    static const double limit = 1.6;
+    static const double limit = 2.4;
     struct scene s;
     open_scene(&s, N_OPS, limit);
     double all = rp_program_search_seconds(&s.w);
@@ -108,7 +108,7 @@ static void it_works_between_turns(void) {
 
 /* Once with A*, once as if it had come to its end before, without a proof. */
 static void the_turns_get_what_it_leaves(void) {
-    static const double limit = 1.6;
+    static const double limit = 2.4;
     double done[2];
     for (int i = 0; i < 2; i++) {
         struct scene s;
