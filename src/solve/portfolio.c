@@ -353,7 +353,8 @@ static double search_seconds(struct rp_context *w) {
 static void begin_interval(struct rp_context *w, const struct rp_turn *t) {
     double limit = w->o->time_limit - rp_program_search_used(w);
     double begin = w->interval_next > 0 ? t->begin : 0;
-    if (t->begin < fmax(w->interval_next, INTERVAL_BEGIN_SECONDS) || 2 * begin > limit)
+    double first = fmin(INTERVAL_BEGIN_SECONDS, INTERVAL_BEGIN_SHARE * limit);
+    if (t->begin < fmax(w->interval_next, first) || 2 * begin > limit)
         return;
     for (size_t i = 0; i < N_ROWS; i++)
         if (methods[i].id == RP_INTERVAL_MILP && may_run(w, &methods[i], w->whole) &&

@@ -36,8 +36,10 @@
 #define PACK_WORK_PER_S 4.5e8
 #define ASTAR_WORK_PER_S 220e6
 
-/* Of the sequence of turns: what comes before the interval MILP begins. */
+/* Of the sequence of turns: what comes before the interval MILP begins, and the most of the
+ * time limit that this may be. */
 #define INTERVAL_BEGIN_SECONDS 0.05
+#define INTERVAL_BEGIN_SHARE 0.25
 /* Of the sequence of turns, and of the time limit: what is never left to A*. */
 #define EXHAUSTIVE_BEGIN_SECONDS 1.0
 
