@@ -66,6 +66,13 @@ static void text_hides_nothing(void) {
         {"\u205f\u2060\u2066\u2069\u2070", "\u205f\\u2060\\u2066\\u2069\u2070"},
         {"\ufefe\ufeff\uff00", "\ufefe\\ufeff\uff00"},
         {"\U000e0001", "\\U000e0001"},
+        {"\ufdff\ufe00\ufe0f\ufe10", "\ufdff\\ufe00\\ufe0f\ufe10"},
+        {"\U0001342f\U00013430\U0001343f\U00013440",
+         "\U0001342f\\U00013430\\U0001343f\U00013440"},
+        {"\U0001bc9f\U0001bca0\U0001bca3\U0001bca4",
+         "\U0001bc9f\\U0001bca0\\U0001bca3\U0001bca4"},
+        {"\U0001d172\U0001d173\U0001d17a\U0001d17b",
+         "\U0001d172\\U0001d173\\U0001d17a\U0001d17b"},
         {"\u00ad\ufffe\uffff", "\\u00ad\\ufffe\\uffff"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

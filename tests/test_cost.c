@@ -121,6 +121,17 @@ static void kinds_of_other_frameworks_are_known_in_any_case(void) {
         "ConvTranspose",
         "ConvInteger",
         "QLinearConv",
+        "onednn::qlinear_pointwise",
+        "FULLY_CONNECTED",
+        "FullyConnected",
+        "fc",
+        "InnerProduct",
+        "cublasSgemm_v2",
+        "ggml_mul_mat",
+        "linalg_multi_dot",
+        "_flash_attn_forward",
+        "CudnnRNNV3",
+        "aten::mkldnn_linear",
         "onnx::Conv",
         "Gemm",
         "GEMM",
@@ -184,6 +195,10 @@ static void kinds_of_other_frameworks_are_known_in_any_case(void) {
         "innermost",
         "dots",
         "bias_grad",
+        "QLinearAdd",
+        "com.microsoft.QLinearSigmoid",
+        "QLinearConcat",
+        "fcn_head",
     };
     const char *attrs = "{\"flops\":7000000,\"traffic_bytes\":0}";
     for (size_t i = 0; i < sizeof dense / sizeof *dense; i++)

@@ -225,6 +225,21 @@ static void other_dialects_are_read(void) {
                 "2 c_with_a_long_name 1 0\n** 3 n_1 2 0\n4 w_1 2.5 0\n5 ONE 1 0\n"},
         {"Clp", "optimal\nObjective value 1\n0 a_1 1 0\n2 c_with_a_long_name 1 0\n"
                 "3 n_1 2 0\n4 w_1 2.5 0\n"},
+        {"CBC", "Optimal\n0 a_1 1 0\n2 c_with_a_long_name 1 0\n3 n_1 2 0\n4 w_1 2.5 0\n"},
+        {"CBC", "Stopped on time - objective value 1\n0 row 1 0\n1 b_1 9 0\n"
+                "0 a_1 1 0\n1 b_1 0 0\n2 c_with_a_long_name 1 0\n3 n_1 2 0\n"
+                "4 w_1 2.5 0\n"},
+        {"glpsol", "2 6\n5 1\n8\n9\n1\n0\n1\n2\n2.5\n1\n"},
+        {"HiGHS", "# Primal solution values\nFeasible\nObjective 1\n# Columns 5\na_1 1\n"
+                  "b_1 0\nc_with_a_long_name 1\nn_1 2\nw_1 2.5\n# Rows 0\n"},
+        {"Gurobi", "\xef\xbb\xbfn_1 2\na_1 1\nw_1 2.5\nc_with_a_long_name 1\nb_1 0\n"},
+        {"SCIP", "\nprimal solution (original space):\n=====\n\nobjective value: 1\n"
+                 "a_1 1\nc_with_a_long_name 1\nn_1 2\nw_1 2.5\n"},
+        {"CPLEX", "<?xml version='1.0'?><CPLEXSolution><variables>"
+                  "<variable index = \"0\" value = \"1\" name\t=\"a_1\"/>"
+                  "<variable name=\"b_1\" value=\"0\"/><variable name=\"n_1\" value='2'/>"
+                  "<variable name=\"c_with_a_long_name\" value=\"1\"/>"
+                  "<variable name=\"w_1\" value=\"2.5\"/></variables></CPLEXSolution>"},
         {"Gurobi", "# Solution for model m\n# Objective value = 1\na_1 1\nb_1 0\n# more\n"
                    "c_with_a_long_name 1\nn_1 2\nw_1 2.5\nONE 1\n"},
         {"SCIP", "objective value: 1\n# a comment\na_1 1 \t(obj:0)\n"
@@ -304,6 +319,20 @@ static void bad_solution_files_are_refused(void) {
         {"Unbounded - objective value 0\n", "f.sol:1: the file holds no solution"},
         {"Integer infeasible - objective value 0\n", "f.sol:1: the file holds no solution"},
         {"infeasible\nObjective value 0\n", "f.sol:1: the file holds no solution"},
+        {"Infeasible\n0 a_1 1 0\n", "f.sol:1: the file holds no solution"},
+        {"Optimal\n0 a_1 1 0\n1 q 1 0\n2 n_1 2 0\n",
+         "f.sol:3: the model has no column 'q'"},
+        {"Optimal\n0 r 1 0\n0 a_1 1 0\n1 q 1 0\n",
+         "f.sol:4: the model has no column 'q'"},
+        {"Optimal\n0 r 1 0\n0 q 1 0\n1 a_1 1 0\n",
+         "f.sol:3: the model has no column 'q'"},
+        {"Optimal\none a_1 1 0\n", "f.sol:2: 'one' is not a number"},
+        {"2 4\n5 1\n", "f.sol:1: 4 columns, not 5"},
+        {"0 5\n4 1\n1\n0\n1\n2\n2.5\n", "f.sol:2: the file holds no solution"},
+        {"0 5\n5 5 1\n1\n0\n1\n2\n2.5\n",
+         "f.sol:2: this is no solution of a mixed-integer program"},
+        {"0 5\n5 1\n1\n0\n1\n2\n", "f.sol:7: the file has no column 'w_1'"},
+        {"primal solution (original space):\n", "f.sol:2: the file holds no solution"},
         {"optimal\na_1 1\n", "f.sol:2: this line is not: Objective value"},
         {"Model status\nOptimal\n# Primal solution values\nFeasible\n# Columns -2\n"
          "a_1 1 0\n# Rows 0\n",

@@ -380,6 +380,27 @@ static void a_csv_is_read_by_its_header(void) {
     rp_buffers_csv_fini(&csv);
 }
 
+/* As spreadsheets and people write them. */
+static void a_csv_may_have_blanks_quotes_and_capitals(void) {
+    static const char *const texts[] = {
+        "\xef\xbb\xbfid,lower,upper,size\na b,0,3,4\n",
+        " id ,\tlower, upper,size \n a b , 0,3\t,4 \n",
+        "\"id\",\"lower\",\"upper\",\"size\"\n\"a b\", \"0\",\"3\",\"4\"\n",
+        "ID,Lower,UPPER,sizE\r\na b,0,3,4\r\n\r\n\n",
+        "Buffer,Start,End,Size,Hint,Gaps\na b,0,2,4,\"-1\",\"\"\n\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct rp_buffers_csv csv;
+        struct rp_err err;
+        CU_ASSERT_EQUAL_FATAL(parse(texts[i], &csv, &err), RP_OK);
+        CU_ASSERT_EQUAL_FATAL(csv.buffers.n, 1);
+        CU_ASSERT_STRING_EQUAL(csv.ids.at[0], "a b");
+        CU_ASSERT_EQUAL(csv.buffers.at[0].upper, 3);
+        CU_ASSERT_EQUAL(csv.buffers.at[0].size, 4);
+        rp_buffers_csv_fini(&csv);
+    }
+}
+
 static void a_csv_that_cannot_be_read_leaves_no_buffers(void) {
     struct rp_buffers_csv csv = {.buffers.n = 1};
     struct rp_err err = {{0}};
@@ -401,14 +422,17 @@ static void a_bad_csv_is_refused_with_its_line(void) {
          "alignment, gaps, hint, offset"},
         {"id,lower,upper,size\na,0,1\n", "f:2: 3 fields, not 4"},
         {"id,lower,upper,size\na,0,1,2,3\n", "f:2: more than 4 fields"},
-        {"id,lower,upper,size\na,0,1,2\n\n", "f:3: the id is empty"},
+        {"\xef\xbb\xbf", "f:1: no header line"},
+        {"id,lower,upper,size\na,0,1,2\n\nb,0,1,2\n", "f:3: the id is empty"},
+        {"id,lower,upper,size\na,0,1,\"2\n",
+         "f:2: size '\"2' is not a whole number below 2^63"},
         {"id,lower,upper,size\na,0,1,-2\n",
          "f:2: size '-2' is not a whole number below 2^63"},
         {"id,lower,upper,size\na,0,1,\n", "f:2: size '' is not a whole number below 2^63"},
         {"id,lower,upper,size\na,0,1,9223372036854775808\n",
          "f:2: size '9223372036854775808' is not a whole number below 2^63"},
         {"id,lower,upper,size\na,5,5,2\n", "f:2: lower 5 is not below upper 5"},
-        {"id,lower,upper,size\n\"a\",0,1,2\n",
+        {"id,lower,upper,size\na\"b,0,1,2\n",
          "f:2: a quote or control character in the id"},
         {"id,lower,upper,size\na,0,1,2\nb,0,1,2\na,0,1,2\n",
          "f:4: id 'a' is on line 2 already"},
@@ -460,6 +484,7 @@ void suite_packer(void) {
     RP_TEST(statistics_count_every_method_and_add_up);
     RP_TEST(many_levels_of_lifetimes_are_not_all_split);
     RP_TEST(a_csv_is_read_by_its_header);
+    RP_TEST(a_csv_may_have_blanks_quotes_and_capitals);
     RP_TEST(a_csv_that_cannot_be_read_leaves_no_buffers);
     RP_TEST(a_bad_csv_is_refused_with_its_line);
     RP_TEST(a_saved_csv_reads_back_with_its_offsets);

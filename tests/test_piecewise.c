@@ -187,6 +187,8 @@ static void bad_columns_are_refused(void) {
         {"id,buffer,lower,upper,size\n", "f:1: column 'id' twice"},
         {"id,lower,start,upper,size\n", "f:1: column 'lower' twice"},
         {"id,lower,upper,end,size\n", "f:1: column 'upper' twice"},
+        {"id,lower,end,size\na,0,9223372036854775807,1\n",
+         "f:2: the end is not below 2^63 - 1"},
         {"id,lower,upper,size,alignment\na,0,9,1,0\n", "f:2: the alignment is 0"},
         {"id,lower,upper,size,alignment\na,0,9,1,\n",
          "f:2: alignment '' is not a whole number below 2^63"},

@@ -15,6 +15,7 @@
 #include "cmd/common.h"
 #include "cmd/interrupt.h"
 #include "cmd/policy_argument.h"
+#include "cmd/solve_certificate.h"
 #include "cmd/solve_exchange.h"
 #include "cmd/solve_policy.h"
 #include "cmd/solve_report.h"
@@ -134,6 +135,8 @@ static rp_rc solve_and_report(const struct rp_graph *g, const struct rp_solve_op
         rp_statistics_text(statistics, stdout);
     if (rc == RP_OK && output->plan != NULL)
         rc = rp_plan_save(&plan, output->plan, err);
+    if (rc == RP_OK && o->certificate != NULL)
+        rp_warn_of_certificate(g, &plan, o->certificate);
     if (rc == RP_LIMIT)
         rp_fail_without_plan(o->stop, err);
     rp_plan_fini(&plan);

@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,14 +76,17 @@ struct task {
     const struct rp_point *p;
 };
 
-/* Runs task i of n in a new process. */
+/* Runs a task in a new process, which ends with this one, however that ends. */
 static rp_rc start_process(const struct rp_sweep *s, const struct task *t,
                            struct rp_err *err) {
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child < 0)
         return rp_fail(err, RP_ENV, "sweep: cannot start a process: %s", strerror(errno));
     if (child > 0)
         return RP_OK;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(RP_LIMIT);
     struct rp_err child_err = {{0}};
     rp_progress_off();
     rp_rc rc = plan_point(s, t->a, *t->p, &child_err);

@@ -198,10 +198,23 @@ static void write_json(const struct table *t, FILE *f) {
 
 /* ---- CSV ---- */
 
+/* Would a spreadsheet take it for a formula? Some take signs of double width for signs, and
+ * some leave out blanks before them. */
+static bool is_like_a_formula(const char *text) {
+    static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};
+    const char *sign = text + strspn(text, " ");
+    if (*sign != '\0' && strchr("=+-@\t\r\n", *sign) != NULL)
+        return true;
+    for (size_t k = 0; k < sizeof wide / sizeof *wide; k++)
+        if (strncmp(sign, wide[k], strlen(wide[k])) == 0)
+            return true;
+    return false;
+}
+
 /* A field, in quotes if it needs them (RFC 4180). Spreadsheets take a text that begins like
  * a formula for one, in quotes too, so an apostrophe comes before it. */
 static void put_field(const char *text, FILE *f) {
-    bool is_formula = text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
+    bool is_formula = is_like_a_formula(text);
     if (!is_formula && strpbrk(text, ",\"\r\n\t") == NULL) {
         fputs(text, f);
         return;

@@ -25,6 +25,18 @@ static const char *const products[] = {
     "fusedgemm",
     "qlineargemm",
     "gemv",
+    "sgemm",
+    "dgemm",
+    "hgemm",
+    "cgemm",
+    "zgemm",
+    "mul_mat",
+    "matrix_multiply",
+    "multi_dot",
+    "fully_connected",
+    "fullyconnected",
+    "innerproduct",
+    "mkldnn_linear",
     "mm",
     "bmm",
     "addmm",
@@ -43,13 +55,17 @@ static const char *const products[] = {
     "groupqueryattention",
     "sdpa",
     "qattention",
+    "flash_attn",
+    "fmha",
     "scaled_matmul",
     "scaled_dot_product",
 };
 /* These only at the beginning: they are parts of other names ("upsample_linear1d"). */
-static const char *const first_words[] = {"linear", "qlinear", "dense", "dot", "inner"};
+static const char *const first_words[] = {"linear", "dense", "dot", "inner"};
+/* And these only if no other word follows: ONNX's QLinearAdd has no products. */
+static const char *const first_and_last_words[] = {"qlinear", "fc"};
 /* A whole layer. A cell alone is elementwise: its products are ops of their own. */
-static const char *const recurrent[] = {"lstm", "gru", "rnn"};
+static const char *const recurrent[] = {"lstm", "gru", "rnn", "rnnv"};
 
 const char *rp_op_base_kind(const struct rp_op *op) {
     const char *kind = op->kind;
@@ -87,15 +103,24 @@ static bool has_word(const char *text, const char *word) {
 }
 
 /* At the beginning, or behind a name space and underscores. */
+static bool is_first(const char *text, size_t i) {
+    while (i > 0 && text[i - 1] == '_')
+        i--;
+    return i == 0 || text[i - 1] == '.' || text[i - 1] == ':';
+}
+
 static bool has_first_word(const char *text, const char *word) {
-    for (size_t i = 0; text[i] != '\0'; i++) {
-        size_t before = i;
-        while (before > 0 && text[before - 1] == '_')
-            before--;
-        bool first = before == 0 || text[before - 1] == '.' || text[before - 1] == ':';
-        if (first && has_word_at(text, i, word))
+    for (size_t i = 0; text[i] != '\0'; i++)
+        if (is_first(text, i) && has_word_at(text, i, word))
             return true;
-    }
+    return false;
+}
+
+static bool has_first_and_last_word(const char *text, const char *word) {
+    for (size_t i = 0; text[i] != '\0'; i++)
+        if (is_first(text, i) && has_word_at(text, i, word) &&
+            !isalpha((unsigned char)text[i + strlen(word)]))
+            return true;
     return false;
 }
 
@@ -116,7 +141,8 @@ enum rp_op_class rp_op_class(const struct rp_op *op) {
     if (convolves && json_integer_value(json_object_get(op->attrs, "groups")) > 1)
         return RP_CLASS_GROUPED;
     if (convolves || ANY(has_word, kind, products) ||
-        ANY(has_first_word, kind, first_words))
+        ANY(has_first_word, kind, first_words) ||
+        ANY(has_first_and_last_word, kind, first_and_last_words))
         return RP_CLASS_DENSE;
     if (ANY(has_word, kind, recurrent) && !has_word(kind, "cell"))
         return RP_CLASS_DENSE;

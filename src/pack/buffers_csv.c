@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/io.h"
 #include "base/mem.h"
@@ -42,6 +43,16 @@ static rp_rc fail(const struct reader *r, const char *rule) {
     return rp_fail(r->err, RP_INPUT, "%s:%zu: %s", r->file, r->line, rule);
 }
 
+/* Without blanks at its ends, and without quotes around it. */
+static struct field trimmed(struct field f) {
+    while (f.len > 0 && (*f.at == ' ' || *f.at == '\t'))
+        f = (struct field){f.at + 1, f.len - 1};
+    while (f.len > 0 && (f.at[f.len - 1] == ' ' || f.at[f.len - 1] == '\t'))
+        f.len--;
+    bool quoted = f.len >= 2 && *f.at == '"' && f.at[f.len - 1] == '"';
+    return quoted ? (struct field){f.at + 1, f.len - 2} : f;
+}
+
 /* Cuts the next field off *rest; false when there is none. */
 static bool next_field(struct field *rest, struct field *f) {
     if (rest->at == NULL)
@@ -51,11 +62,13 @@ static bool next_field(struct field *rest, struct field *f) {
     f->len = comma ? (size_t)(comma - rest->at) : rest->len;
     rest->len -= comma ? f->len + 1 : f->len;
     rest->at = comma ? comma + 1 : NULL;
+    *f = trimmed(*f);
     return true;
 }
 
+/* In letters of either case. */
 static bool is(struct field f, const char *name) {
-    return strlen(name) == f.len && memcmp(name, f.at, f.len) == 0;
+    return strlen(name) == f.len && strncasecmp(name, f.at, f.len) == 0;
 }
 
 /* The column of that name; N_COLUMNS: there is none. */
@@ -144,7 +157,7 @@ static rp_rc read_gap(struct reader *r, struct field f, struct rp_gap *gap) {
         if (rc == RP_OK)
             rc = read_number(r, GAPS, window, &gap->to);
     }
-    gap->upper += r->ends_are_last;
+    gap->upper += r->ends_are_last && gap->upper < RP_MAX_QUANTITY;
     return rc;
 }
 
@@ -203,7 +216,8 @@ static rp_rc read_row(struct reader *r, struct field line) {
     if (n < r->n_columns)
         return rp_fail(r->err, RP_INPUT, "%s:%zu: %zu fields, not %zu", r->file, r->line, n,
                        r->n_columns);
-    value[UPPER] += r->ends_are_last;
+    if (r->ends_are_last && value[UPPER]++ == RP_MAX_QUANTITY)
+        return fail(r, "the end is not below 2^63 - 1");
     if (value[ALIGNMENT] == 0)
         return fail(r, "the alignment is 0");
     if (value[LOWER] >= value[UPPER])
@@ -240,14 +254,23 @@ static rp_rc check_ids(struct reader *r) {
     return rc;
 }
 
+static bool is_line_end(char c) {
+    return c == '\n' || c == '\r';
+}
+
 rp_rc rp_buffers_csv_parse(const char *text, size_t len, const char *file,
                            struct rp_buffers_csv *csv, struct rp_err *err) {
     struct reader r = {.file = file, .line = 1, .csv = csv, .err = err};
     rp_rc rc = RP_OK;
     *csv = (struct rp_buffers_csv){0};
-    if (len == 0)
+    const char *p = text, *end = text + len;
+    if (len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
+        p += 3;
+    while (end > p + 1 && is_line_end(end[-1]) && is_line_end(end[-2]))
+        end--; /* empty lines */
+    if (p == end)
         rc = fail(&r, "no header line");
-    for (const char *p = text, *end = text + len; p < end && rc == RP_OK; r.line++) {
+    for (; p < end && rc == RP_OK; r.line++) {
         const char *lf = memchr(p, '\n', (size_t)(end - p));
         struct field line = {p, (size_t)((lf ? lf : end) - p)};
         p = lf ? lf + 1 : end;

@@ -37,6 +37,25 @@ static rp_rc read_glpsol(struct rp_solution_reader *r) {
     return rc == RP_OK ? rp_solution_all_seen(r) : rc;
 }
 
+/* ---- glpsol -w before 4.65: "ROWS COLS", "STATUS COST", all values, one a line ---- */
+
+static rp_rc read_old_glpsol(struct rp_solution_reader *r) {
+    double n_rows, n_cols;
+    rp_rc rc = rp_solution_number(r, r->word[0], &n_rows);
+    if (rc == RP_OK)
+        rc = rp_solution_number(r, r->word[1], &n_cols);
+    if (rc == RP_OK && n_cols != r->n_cols && n_cols != r->n_cols + 1.0)
+        return RP_SOLUTION_FAIL(r, "%.0f columns, not %" PRIu32, n_cols, r->n_cols);
+    if (rc == RP_OK && rp_solution_words(r) && r->n_words != 2)
+        return RP_SOLUTION_FAIL(r, "this is no solution of a mixed-integer program");
+    if (rc == RP_OK && !rp_solution_word(r, 0, "2") && !rp_solution_word(r, 0, "5"))
+        return rp_solution_none(r);
+    for (double i = 0; rc == RP_OK && i < n_rows + r->n_cols && rp_solution_words(r); i++)
+        if (i >= n_rows)
+            rc = rp_solution_set(r, (uint32_t)(i - n_rows), r->word[0], r->word[0]);
+    return rc == RP_OK ? rp_solution_all_seen(r) : rc;
+}
+
 /* ---- glpsol -o: a table of rows, then one of columns ---- */
 
 /* A long name stands on a line of its own: number, name, ["*",] activity, bounds. */
@@ -90,7 +109,7 @@ static rp_rc read_highs_columns(struct rp_solution_reader *r) {
 
 static rp_rc read_highs(struct rp_solution_reader *r) {
     bool primal = false;
-    while (rp_solution_words(r)) {
+    do {
         bool heading = rp_solution_word(r, 0, "#");
         primal = primal || (heading && rp_solution_word(r, 1, "Primal"));
         if (primal && heading && rp_solution_word(r, 1, "Columns"))
@@ -98,7 +117,7 @@ static rp_rc read_highs(struct rp_solution_reader *r) {
         if (primal &&
             (rp_solution_word(r, 0, "None") || rp_solution_word(r, 0, "Infeasible")))
             return rp_solution_none(r);
-    }
+    } while (rp_solution_words(r));
     return rp_solution_all_seen(r);
 }
 
@@ -121,9 +140,35 @@ static rp_rc read_highs_table(struct rp_solution_reader *r) {
 
 /* ---- CBC: "[**] NUMBER NAME VALUE COST" ---- */
 
+/* Rows may come first, which have other names. The numbers of the columns begin anew. */
+static rp_rc read_cbc_values(struct rp_solution_reader *r) {
+    struct rp_err of_rows = {{0}}, *err = r->err;
+    double last = -1, number;
+    bool anew = false;
+    rp_rc rc = RP_OK, first = RP_OK;
+    while (rc == RP_OK && rp_solution_words(r)) {
+        int k = rp_solution_word(r, 0, "**");
+        if (r->n_words <= k + 2)
+            return RP_SOLUTION_FAIL(r, "this line is not: number, name, value, cost");
+        rc = rp_solution_number(r, r->word[k], &number);
+        if (rc == RP_OK && number <= last) {
+            rp_solution_forget(r);
+            anew = true;
+        }
+        last = number;
+        if (rc != RP_OK || (first != RP_OK && !anew))
+            continue;
+        r->err = anew ? err : &of_rows;
+        *(anew ? &rc : &first) =
+            rp_solution_set_named(r, r->word[k + 1], r->word[k + 2]);
+        r->err = err;
+    }
+    return rc == RP_OK && !anew && first != RP_OK ? rp_fail(err, first, "%s", of_rows.msg)
+                                                  : rc;
+}
+
 /* "Stopped on time (no integer solution - continuous used)": of the relaxation. */
 static rp_rc read_cbc(struct rp_solution_reader *r) {
-    rp_rc rc = RP_OK;
     bool relaxed = false;
     for (int k = 0; k < r->n_words; k++) {
         if (strstr(r->word[k], "nfeasible") != NULL ||
@@ -134,13 +179,7 @@ static rp_rc read_cbc(struct rp_solution_reader *r) {
     if (relaxed)
         return RP_SOLUTION_FAIL(r, "the file holds no integer solution, only that of the "
                                    "relaxation");
-    while (rc == RP_OK && rp_solution_words(r)) {
-        int k = rp_solution_word(r, 0, "**");
-        rc = r->n_words > k + 2
-                 ? rp_solution_set_named(r, r->word[k + 1], r->word[k + 2])
-                 : RP_SOLUTION_FAIL(r, "this line is not: number, name, value, cost");
-    }
-    return rc;
+    return read_cbc_values(r);
 }
 
 /* ---- Clp, and CBC without integers: "optimal", "Objective value V", then as CBC ---- */
@@ -166,6 +205,9 @@ static rp_rc read_gurobi(struct rp_solution_reader *r) {
 
 static rp_rc read_scip(struct rp_solution_reader *r) {
     rp_rc rc = RP_OK;
+    while (rp_solution_word(r, 0, "primal") || r->word[0][0] == '=')
+        if (!rp_solution_words(r))
+            return rp_solution_none(r);
     if (rp_solution_word(r, 0, "solution") &&
         (!rp_solution_words(r) || !rp_solution_word(r, 0, "objective")))
         return rp_solution_none(r);
@@ -184,9 +226,13 @@ static char *attribute(char *from, const char *end, const char *key) {
     char *at = from;
     do
         at = strstr(at + 1, key);
-    while (at != NULL && at < end && !(at[-1] == ' ' || at[-1] == '\t'));
-    char quote = at != NULL && at < end ? at[strlen(key)] : '\0';
-    char *text = quote == '"' || quote == '\'' ? at + strlen(key) + 1 : NULL;
+    while (at != NULL && at < end &&
+           !((at[-1] == ' ' || at[-1] == '\t') && strchr(" \t=", at[strlen(key)]) != NULL));
+    if (at == NULL || at >= end)
+        return NULL;
+    at += strlen(key);
+    at += strspn(at, " \t=");
+    char *text = *at == '"' || *at == '\'' ? at + 1 : NULL, quote = *at;
     char *close = text != NULL ? strchr(text, quote) : NULL;
     if (close == NULL || close >= end)
         return NULL;
@@ -195,7 +241,7 @@ static char *attribute(char *from, const char *end, const char *key) {
 }
 
 static rp_rc read_cplex_variable(struct rp_solution_reader *r, char *at, const char *end) {
-    char *name = attribute(at, end, "name="), *value = attribute(at, end, "value=");
+    char *name = attribute(at, end, "name"), *value = attribute(at, end, "value");
     if (name == NULL || value == NULL)
         return RP_SOLUTION_FAIL(r, "a variable without a name and a value");
     name[strcspn(name, " ")] = '\0';
@@ -263,6 +309,18 @@ static rp_rc read_lp_solve(struct rp_solution_reader *r) {
 
 /* ---- which of them it is ---- */
 
+static bool is_one_of(const char *word, const char *const *words, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(word, words[k]) == 0)
+            return true;
+    return false;
+}
+
+static bool looks_like_old_glpsol(const struct rp_solution_reader *r) {
+    return r->n_words == 2 && strspn(r->word[0], "0123456789") == strlen(r->word[0]) &&
+           strspn(r->word[1], "0123456789") == strlen(r->word[1]);
+}
+
 static bool looks_like_glpsol(const struct rp_solution_reader *r) {
     return rp_solution_word(r, 0, "c") || rp_solution_word(r, 0, "s");
 }
@@ -270,17 +328,23 @@ static bool looks_like_report(const struct rp_solution_reader *r) {
     return rp_solution_word(r, 0, "Problem:");
 }
 static bool looks_like_highs(const struct rp_solution_reader *r) {
-    return rp_solution_word(r, 0, "Model") && rp_solution_word(r, 1, "status");
+    return (rp_solution_word(r, 0, "Model") && rp_solution_word(r, 1, "status")) ||
+           (rp_solution_word(r, 0, "#") && rp_solution_word(r, 1, "Primal"));
 }
 static bool looks_like_cbc(const struct rp_solution_reader *r) {
-    return rp_solution_word(r, r->n_words - 3, "objective") &&
-           rp_solution_word(r, r->n_words - 2, "value");
+    static const char *const status[] = {"Optimal", "Infeasible", "Integer", "Unbounded",
+                                         "Stopped", "Feasible",   "Status",  "Unknown"};
+    return (rp_solution_word(r, r->n_words - 3, "objective") &&
+            rp_solution_word(r, r->n_words - 2, "value")) ||
+           is_one_of(rp_solution_word_at(r, 0), status, sizeof status / sizeof *status);
 }
 static bool looks_like_gurobi(const struct rp_solution_reader *r) {
-    return r->n_words > 0 && r->word[0][0] == '#';
+    return r->word[0][0] == '#' ||
+           (r->n_words == 2 && rp_solution_has_column(r, r->word[0]));
 }
 static bool looks_like_scip(const struct rp_solution_reader *r) {
     return rp_solution_word(r, 1, "status:") ||
+           (rp_solution_word(r, 0, "primal") && rp_solution_word(r, 1, "solution")) ||
            (rp_solution_word(r, 0, "objective") && rp_solution_word(r, 1, "value:"));
 }
 
@@ -289,14 +353,12 @@ static bool looks_like_highs_table(const struct rp_solution_reader *r) {
 }
 static bool looks_like_clp(const struct rp_solution_reader *r) {
     static const char *const status[] = {"optimal", "infeasible", "unbounded", "stopped"};
-    for (size_t k = 0; k < sizeof status / sizeof *status; k++)
-        if (rp_solution_word(r, 0, status[k]))
-            return true;
-    return false;
+    return is_one_of(rp_solution_word_at(r, 0), status, sizeof status / sizeof *status);
 }
+/* Before its first line is cut into words: it may be the only one. */
 static bool looks_like_cplex(const struct rp_solution_reader *r) {
-    return strncmp(rp_solution_word_at(r, 0), "<?xml", 5) == 0 ||
-           strncmp(rp_solution_word_at(r, 0), "<CPLEXSolution", 14) == 0;
+    const char *text = r->rest + strspn(r->rest, " \t\r\n");
+    return strncmp(text, "<?xml", 5) == 0 || strncmp(text, "<CPLEXSolution", 14) == 0;
 }
 static bool looks_like_xpress(const struct rp_solution_reader *r) {
     return rp_solution_word(r, 0, "NAME");
@@ -313,19 +375,25 @@ static const struct format {
 } formats[] = {
     {"glpsol", looks_like_glpsol, read_glpsol},
     {"glpsol", looks_like_report, read_report},
+    {"glpsol", looks_like_old_glpsol, read_old_glpsol},
     {"HiGHS", looks_like_highs, read_highs},
     {"HiGHS", looks_like_highs_table, read_highs_table},
     {"CBC", looks_like_cbc, read_cbc},
     {"Clp", looks_like_clp, read_clp},
     {"Gurobi", looks_like_gurobi, read_gurobi},
     {"SCIP", looks_like_scip, read_scip},
-    {"CPLEX", looks_like_cplex, read_cplex},
     {"Xpress", looks_like_xpress, read_xpress},
     {"lp_solve", looks_like_lp_solve, read_lp_solve},
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 static rp_rc read_any(struct rp_solution_reader *r, const char **writer) {
+    if (strncmp(r->rest, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
+        r->rest += 3;
+    if (looks_like_cplex(r)) {
+        *writer = "CPLEX";
+        return read_cplex(r);
+    }
     if (!rp_solution_words(r))
         return RP_SOLUTION_FAIL(r, "the file is empty");
     for (int k = 0; k < N_FORMATS; k++)

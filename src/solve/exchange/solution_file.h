@@ -1,15 +1,20 @@
 /* solution_file: the solution files of other solvers, which are recognised by what is in
  * them:
  *
- *   glpsol -w    c, s, i and j lines (glp_write_mip); columns by number
+ *   glpsol -w    c, s, i and j lines (glp_write_mip), columns by number; before GLPK 4.65
+ *                two lines of two numbers, then all values
  *   glpsol -o    the printable report (glp_print_mip), of six digits
- *   HiGHS        "Model status", then "# Columns N" (solution style 0), or "# Columns -N"
- * and the N that are not 0 (style 4); or a table "Columns" (style 1) CBC          "Optimal
- * - objective value ...", then number, name, value, cost Clp          "optimal", "Objective
- * value ...", then the same Gurobi       "# Objective value = ...", then name, value SCIP
- * "objective value: ...", then name, value, (obj:...) CPLEX        XML with <variable name=
- * value=/> Xpress       .slx: C, name, value between NAME and ENDATA lp_solve     "Actual
- * values of the variables:", then name, value
+ *   HiGHS        "Model status" or "# Primal solution values", then "# Columns N" (solution
+ *                style 0), or "# Columns -N" and the N that are not 0 (style 4); or a table
+ *                "Columns" (style 1)
+ *   CBC          "Optimal - objective value ...", or the status alone; then perhaps the rows,
+ *                and the columns: number, name, value, cost
+ *   Clp          "optimal", "Objective value ...", then the same
+ *   Gurobi       "# Objective value = ...", or nothing; then name, value
+ *   SCIP         "objective value: ...", then name, value, (obj:...)
+ *   CPLEX        XML with <variable name= value=/>
+ *   Xpress       .slx: C, name, value between NAME and ENDATA
+ *   lp_solve     "Actual values of the variables:", then name, value
  *
  * Files of CBC, Clp and SCIP and those of HiGHS's style 4 leave out columns that are 0.
  *

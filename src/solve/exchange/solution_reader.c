@@ -89,11 +89,19 @@ rp_rc rp_solution_set(struct rp_solution_reader *r, uint32_t col, const char *na
     return rp_solution_number(r, number, &r->x[col]);
 }
 
+static const struct rp_solution_name *find(const struct rp_solution_reader *r,
+                                           const char *name) {
+    struct rp_solution_name key = {.name = name};
+    return bsearch(&key, r->named, r->n_cols, sizeof *r->named, by_name);
+}
+
+bool rp_solution_has_column(const struct rp_solution_reader *r, const char *name) {
+    return find(r, name) != NULL;
+}
+
 rp_rc rp_solution_set_named(struct rp_solution_reader *r, const char *name,
                             const char *number) {
-    struct rp_solution_name key = {.name = name};
-    const struct rp_solution_name *at =
-        bsearch(&key, r->named, r->n_cols, sizeof *r->named, by_name);
+    const struct rp_solution_name *at = find(r, name);
     if (at != NULL)
         return rp_solution_set(r, at->col, name, number);
     return strcmp(name, "ONE") == 0

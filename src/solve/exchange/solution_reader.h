@@ -61,6 +61,7 @@ rp_rc rp_solution_set(struct rp_solution_reader *r, uint32_t col, const char *na
 rp_rc rp_solution_set_named(struct rp_solution_reader *r, const char *name,
                             const char *number);
 rp_rc rp_solution_number(struct rp_solution_reader *r, const char *text, double *v);
+bool rp_solution_has_column(const struct rp_solution_reader *r, const char *name);
 void rp_solution_forget(struct rp_solution_reader *r); /* all that was set */
 rp_rc rp_solution_all_seen(struct rp_solution_reader *r);
 
