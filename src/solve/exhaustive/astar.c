@@ -54,9 +54,10 @@ static void push_frees(const struct rp_instance *p, struct rp_plan *plan, uint64
 
 static void push_homes(const struct rp_astar_problem *q, uint32_t homes,
                        struct rp_plan *plan) {
+    bool stays[RP_ASTAR_MAX_TENSORS];
     for (uint32_t x = 0; x < q->p->n_homes; x++)
-        if (!rp_astar_has(q->homes[homes].stays, x))
-            rp_push(&plan->homes, (struct rp_plan_home){.tensor = q->p->tensor_of[x]});
+        stays[x] = rp_astar_has(q->homes[homes].stays, x);
+    rp_append_homes(q->p, plan, stays);
 }
 
 static void write_steps(const struct rp_astar_search *f, uint32_t node,
@@ -164,16 +165,17 @@ const struct rp_astar_result *rp_astar_search(struct rp_astar *a,
     struct rp_astar_result *r = &a->result;
     struct rp_astar_options rest = *o;
     uint64_t end = r->work + o->max_work;
+    double all = o->any_plan ? fmin(a->work, (double)o->max_work) : a->work;
     bool fits = true;
     if (a->stage == FIRST) {
-        uint64_t work = (uint64_t)fmin(FIRST_SHARE * a->work, FIRST_WORK);
+        uint64_t work = (uint64_t)fmin(FIRST_SHARE * all, FIRST_WORK);
         work -= rp_min_u64(work, r->work);
         fits = go_on(a, o, rp_min_u64(work, o->max_work), plan);
         if ((o->easy && fits) || rp_astar_is_complete(o, r) || r->bound_ns >= o->enough_ns ||
             rp_stop_hit(o->stop))
             return r;
         if (fits) {
-            find_rest(&a->q, o, fmin(WINDOWS_SHARE * a->work, WINDOWS_WORK), r);
+            find_rest(&a->q, o, fmin(WINDOWS_SHARE * all, WINDOWS_WORK), r);
             enter(a, WITH_WINDOWS);
         }
     }

@@ -86,6 +86,8 @@ struct rp_astar_options {
     /* Only what takes no windows, which easy graphs do not need: a call without it goes on.
      */
     bool easy;
+    /* Any plan is of use: proofs get their shares of this call's work only. */
+    bool any_plan;
 };
 
 /* Is p small enough? It may or may not allow swaps. */

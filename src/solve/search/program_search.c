@@ -73,6 +73,7 @@ static void search(struct rp_context *w, double seconds, bool easy) {
         .max_work = (uint64_t)max_work,
         .stop = &w->stop,
         .easy = easy,
+        .any_plan = !easy && is_last_resort(w),
         .proved_ns =
             w->interval != NULL ? rp_interval_worker_proved_ns(w->interval) : NULL};
     double begin = rp_thread_seconds();
