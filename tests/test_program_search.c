@@ -64,13 +64,11 @@ static void it_has_a_part_of_the_time_limit_on_small_graphs(void) {
     CU_ASSERT_EQUAL(seconds(RP_ASTAR_MAX_OPS + 1, 5, false), 0);
 }
 
-enum { N_OPS = 44 };
-
 /* Without any schedule, and after the time limit. */
 static void it_finds_a_plan_where_all_else_has_failed(void) {
     struct scene s;
     uint32_t op;
-    open_scene(&s, N_OPS, 1);
+    open_scene(&s, 24, 1);
     s.w.p.limit_bytes = rp_instance_floor(&s.w.p, &op);
     s.o.ignore_clock = false;
     s.w.end = s.w.begin = s.w.stop.deadline = 0;
@@ -81,6 +79,8 @@ static void it_finds_a_plan_where_all_else_has_failed(void) {
                     rp_steps_time_ns(&s.g, s.w.sequence.steps.at, s.w.sequence.steps.n));
     close_scene(&s);
 }
+
+enum { N_OPS = 44 };
 
 /* Makes the first schedules of a search, then does `work`. */
 static void run(struct scene *s, void (*work)(struct rp_context *, struct rp_schedule *)) {
