@@ -30,14 +30,14 @@ static uint64_t budget_of(const struct rp_graph *g, uint64_t steps) {
 }
 
 /* What is tried beside the plain case. */
-enum variant { PLAIN, REORDER, LITTLE_HOST_MEMORY };
+enum { PLAIN = 0, REORDER = 1, LITTLE_HOST_MEMORY = 2 }; /* bits */
 
 /* For the host copies of some sources, not of all. */
-static uint64_t host_budget(const struct rp_graph *g, uint64_t seed, enum variant v) {
+static uint64_t host_budget(const struct rp_graph *g, uint64_t seed, unsigned v) {
     uint64_t bytes = 0;
     for (uint32_t x = 0; x < g->n_tensors; x++)
         bytes += g->tensors[x].home != RP_HOME_DEVICE ? g->tensors[x].bytes : 0;
-    return v == LITTLE_HOST_MEMORY ? bytes / 8 * (seed % 7 + 2) : RP_MAX_QUANTITY;
+    return v & LITTLE_HOST_MEMORY ? bytes / 8 * (seed % 7 + 2) : RP_MAX_QUANTITY;
 }
 
 static rp_rc solve(const struct rp_graph *g, uint64_t budget, uint64_t host_bytes,
@@ -74,7 +74,7 @@ static bool agrees(const struct rp_graph *g, rp_rc rc, const struct rp_plan *pla
            rp_verify(g, plan, &v, &err) == RP_OK;
 }
 
-static bool is_no_better_than_brute_force(uint64_t seed, enum variant v, struct tally *t) {
+static bool is_no_better_than_brute_force(uint64_t seed, unsigned v, struct tally *t) {
     struct rp_graph g;
     struct rp_plan plan = {0};
     uint64_t best_ns;
@@ -86,16 +86,16 @@ static bool is_no_better_than_brute_force(uint64_t seed, enum variant v, struct 
                                     .host_limit_bytes = host_budget(&g, seed, v),
                                     .recompute = true,
                                     .swap = true,
-                                    .any_order = v == REORDER,
+                                    .any_order = v & REORDER,
                                     .max_states = 20000};
         enum rp_brute_result result = rp_brute_copies_best(&g, &o, &best_ns);
         rp_rc rc = result == RP_BRUTE_GAVE_UP
                        ? RP_LIMIT
-                       : solve(&g, budget, o.host_limit_bytes, v == REORDER, &plan);
+                       : solve(&g, budget, o.host_limit_bytes, v & REORDER, &plan);
         if (result == RP_BRUTE_FOUND)
             ok = agrees(&g, rc, &plan, best_ns, t);
         else if (result == RP_BRUTE_NONE)
-            ok = v == REORDER ? rc != RP_OK : rc == RP_NO;
+            ok = v & REORDER ? rc != RP_OK : rc == RP_NO;
         t->none += result == RP_BRUTE_NONE;
         rp_plan_fini(&plan);
     }
@@ -103,7 +103,7 @@ static bool is_no_better_than_brute_force(uint64_t seed, enum variant v, struct 
     return ok;
 }
 
-static struct tally hold_against_brute_force(uint32_t n, enum variant v) {
+static struct tally hold_against_brute_force(uint32_t n, unsigned v) {
     struct tally t = {0};
     for (uint64_t seed = rp_gen_seed(1, &n); n > 0; n--, seed++)
         if (!is_no_better_than_brute_force(seed, v, &t)) {
@@ -133,9 +133,16 @@ static void so_they_are_where_host_memory_is_little(void) {
     CU_ASSERT(t.best == t.n && t.proved == t.n);
 }
 
+/* Of some graphs, all plans have another order of first runs than the given one. */
+static void no_plan_is_missed_that_needs_another_order(void) {
+    struct tally t = hold_against_brute_force(190, REORDER | LITTLE_HOST_MEMORY);
+    CU_ASSERT(t.n < 2 || (t.n >= 60 && t.best * 10 >= t.n * 8));
+}
+
 void suite_homes_brute(void) {
     RP_SUITE("homes_brute");
     RP_TEST(plans_are_the_fastest_and_proved_to_be);
     RP_TEST(no_plan_in_any_order_is_faster_than_the_optimum_either);
     RP_TEST(so_they_are_where_host_memory_is_little);
+    RP_TEST(no_plan_is_missed_that_needs_another_order);
 }
