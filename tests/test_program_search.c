@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "gen.h"
+#include "model/timeline.h"
 #include "policies.h"
 #include "run.h"
 #include "solve/construct/construct.h"
@@ -61,6 +62,22 @@ static void it_has_a_part_of_the_time_limit_on_small_graphs(void) {
     CU_ASSERT_DOUBLE_EQUAL(seconds(20, 600, false), MAX_ASTAR_SECONDS, 1e-9);
     CU_ASSERT_EQUAL(seconds(20, 5, true), 0);
     CU_ASSERT_EQUAL(seconds(RP_ASTAR_MAX_OPS + 1, 5, false), 0);
+}
+
+/* Without any schedule, and after the time limit. */
+static void it_finds_a_plan_where_all_else_has_failed(void) {
+    struct scene s;
+    uint32_t op;
+    open_scene(&s, 24, 1);
+    s.w.p.limit_bytes = rp_instance_floor(&s.w.p, &op);
+    s.o.ignore_clock = false;
+    s.w.end = s.w.begin = s.w.stop.deadline = 0;
+    rp_context_begin_search(&s.w);
+    rp_program_search_end(&s.w);
+    CU_ASSERT(s.w.sequence.steps.n > 0);
+    CU_ASSERT_EQUAL(s.w.sequence_ns,
+                    rp_steps_time_ns(&s.g, s.w.sequence.steps.at, s.w.sequence.steps.n));
+    close_scene(&s);
 }
 
 enum { N_OPS = 44 };
@@ -219,6 +236,7 @@ static void a_signal_ends_the_first_work(void) {
 void suite_program_search(void) {
     RP_SUITE("program_search");
     RP_TEST(it_has_a_part_of_the_time_limit_on_small_graphs);
+    RP_TEST(it_finds_a_plan_where_all_else_has_failed);
     RP_TEST(it_works_between_turns);
     RP_TEST(the_turns_get_what_it_leaves);
     RP_TEST(it_leaves_the_plan_that_it_finds);

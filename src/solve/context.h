@@ -5,6 +5,7 @@
  *   sequence.c      which turns there are
  *   background.c    branch and cut, and the PDHG bound, beside the search
  *   order_search.c  the same in another order of first runs
+ *   every_order.c   A* in every order, the last resort on tiny graphs
  *   narrower.c      the same search with fewer options, beside this one
  *   placement.c     addresses, and tighter schedules where they do not fit
  *   incumbent.c     replaces the incumbent

@@ -25,6 +25,7 @@
 #include "solve/order_search.h"
 #include "solve/placement.h"
 #include "solve/portfolio.h"
+#include "solve/search/every_order.h"
 #include "solve/search/moment_proof.h"
 #include "solve/search/program_search.h"
 
@@ -109,6 +110,8 @@ static rp_rc find_schedule(struct rp_context *w, struct rp_schedule *scratch) {
         rp_search_orders(w, scratch);
     else
         rp_portfolio_run(w, scratch);
+    if (w->o->reorder && !w->incumbent.found)
+        rp_search_every_order(w);
     if (!keep_all && !w->sequence_placed && w->p.out_ns != NULL && !w->o->reorder &&
         !rp_context_gap_reached(w))
         rp_prove_moment(w);

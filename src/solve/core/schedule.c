@@ -527,18 +527,25 @@ static void push_swap_outs(const struct rp_instance *p, uint32_t t, const uint64
             rp_append_step(p, plan, RP_SWAP_OUT, x);
 }
 
-/* The sources that live on the host, as in the graph. */
-static void push_homes(const struct rp_instance *p, const struct rp_schedule *s,
-                       struct rp_plan *plan) {
+void rp_append_homes(const struct rp_instance *p, struct rp_plan *plan, const bool *stays) {
     bool *listed = rp_calloc(p->graph->n_tensors, sizeof *listed);
     for (uint32_t x = 0; x < p->n_homes; x++)
-        listed[p->tensor_of[x]] = !rp_source_stays(p, s, x);
+        listed[p->tensor_of[x]] = !stays[x];
     for (uint32_t x = 0; x < p->graph->n_tensors; x++)
         if (listed[x]) {
             struct rp_plan_home home = {.tensor = x, .host_at = RP_NO_ADDRESS};
             rp_push(&plan->homes, home);
         }
     free(listed);
+}
+
+static void push_homes(const struct rp_instance *p, const struct rp_schedule *s,
+                       struct rp_plan *plan) {
+    bool *stays = rp_calloc(p->n_tensors, sizeof *stays);
+    for (uint32_t x = 0; x < p->n_homes; x++)
+        stays[x] = rp_source_stays(p, s, x);
+    rp_append_homes(p, plan, stays);
+    free(stays);
 }
 
 void rp_schedule_steps(const struct rp_instance *p, const struct rp_schedule *s,

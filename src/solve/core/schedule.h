@@ -156,6 +156,10 @@ bool rp_schedule_fits(const struct rp_instance *p, const struct rp_schedule *s);
 void rp_append_step(const struct rp_instance *p, struct rp_plan *plan,
                     enum rp_step_kind kind, uint32_t i);
 
+/* Appends the sources that live on the host, in the graph's order, to plan->homes. Per
+ * version 0: its source stays on the device. */
+void rp_append_homes(const struct rp_instance *p, struct rp_plan *plan, const bool *stays);
+
 /* Appends the steps of a sound schedule, with the graph's indices and without addresses, to
  * plan->steps, and the sources that live on the host to plan->homes. Other members are not
  * touched. Steps are missing once `stop` (which may be NULL) hits. */

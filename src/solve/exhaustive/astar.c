@@ -23,19 +23,21 @@ enum { WINDOWS_WORK = 400000000 };
 static const double COLUMN_SHARE = 0.75;
 
 bool rp_astar_accepts(const struct rp_instance *p) {
-    return p->n_tensors <= RP_ASTAR_MAX_TENSORS && rp_astar_ops(p) <= RP_ASTAR_MAX_OPS;
+    return p->n_tensors <= RP_ASTAR_MAX_TENSORS && rp_astar_ops(p) <= RP_ASTAR_MAX_OPS &&
+           rp_astar_count_homes(p) <= RP_ASTAR_MAX_HOMES;
 }
 
-/* The smallest tensors, as long as they take SMALL_SHARE of the limit or less together. */
+/* The smallest tensors but for sources, as long as they take SMALL_SHARE of the limit or
+ * less together. */
 static uint64_t small_tensors(const struct rp_instance *p) {
     uint64_t set = 0, left = (uint64_t)(SMALL_SHARE * (double)p->limit_bytes);
     for (uint32_t n = 0; n < p->n_tensors; n++) {
         uint32_t least = RP_NONE;
         for (uint32_t x = 0; x < p->n_tensors; x++)
-            if (!rp_astar_has(set, x) &&
+            if (!rp_astar_has(set, x) && !rp_is_version(p, x) &&
                 (least == RP_NONE || p->bytes[x] < p->bytes[least]))
                 least = x;
-        if (p->bytes[least] > left)
+        if (least == RP_NONE || p->bytes[least] > left)
             break;
         left -= p->bytes[least];
         set |= rp_astar_bit(least);
@@ -50,9 +52,18 @@ static void push_frees(const struct rp_instance *p, struct rp_plan *plan, uint64
         rp_append_step(p, plan, RP_FREE, rp_astar_take(&set));
 }
 
+static void push_homes(const struct rp_astar_problem *q, uint32_t homes,
+                       struct rp_plan *plan) {
+    bool stays[RP_ASTAR_MAX_TENSORS];
+    for (uint32_t x = 0; x < q->p->n_homes; x++)
+        stays[x] = rp_astar_has(q->homes[homes].stays, x);
+    rp_append_homes(q->p, plan, stays);
+}
+
 static void write_steps(const struct rp_astar_search *f, uint32_t node,
                         struct rp_plan *plan) {
     uint32_t n = 0, *path = rp_calloc(f->k.n_nodes, sizeof *path);
+    push_homes(f->q, f->k.node[node].s.homes, plan);
     for (; f->k.node[node].by.parent != RP_NONE; node = f->k.node[node].by.parent)
         path[n++] = node;
     while (n-- > 0) {
@@ -67,12 +78,13 @@ static void write_steps(const struct rp_astar_search *f, uint32_t node,
 /* ---- windows ---- */
 
 /* Finds q->rest_ns, the last ones first, as they make the others cheaper. A plan may take
- * less than o->below_ns, as far as is known. left: work. */
+ * less than o->below_ns, as far as is known. left: work. Not where sources may live on the
+ * host: a window does not know which ones do. */
 static void find_rest(struct rp_astar_problem *q, const struct rp_astar_options *o,
                       double left, struct rp_astar_result *r) {
     for (uint32_t t = q->n_ops; t > 0; t--) {
         struct rp_astar_search f;
-        double work = WINDOW_SHARE * left;
+        double work = q->p->n_homes > 0 ? 0 : WINDOW_SHARE * left;
         q->rest_ns[t] = q->rest_ns[t + 1];
         if (work < 1)
             continue;
@@ -141,7 +153,7 @@ static bool go_on(struct rp_astar *a, const struct rp_astar_options *o, uint64_t
     r->bound_ns = rp_max_u64(r->bound_ns, f->bound_ns);
     if (f->best != RP_NONE && f->k.node[f->best].min_ns < known_ns) {
         r->plan_ns = f->k.node[f->best].min_ns;
-        plan->steps.n = 0;
+        plan->steps.n = plan->homes.n = 0;
         write_steps(f, f->best, plan);
     }
     return f->bound_ns < f->unfit_ns || f->unfit_ns >= f->below_ns;
@@ -153,16 +165,17 @@ const struct rp_astar_result *rp_astar_search(struct rp_astar *a,
     struct rp_astar_result *r = &a->result;
     struct rp_astar_options rest = *o;
     uint64_t end = r->work + o->max_work;
+    double all = o->any_plan ? fmin(a->work, (double)o->max_work) : a->work;
     bool fits = true;
     if (a->stage == FIRST) {
-        uint64_t work = (uint64_t)fmin(FIRST_SHARE * a->work, FIRST_WORK);
+        uint64_t work = (uint64_t)fmin(FIRST_SHARE * all, FIRST_WORK);
         work -= rp_min_u64(work, r->work);
         fits = go_on(a, o, rp_min_u64(work, o->max_work), plan);
         if ((o->easy && fits) || rp_astar_is_complete(o, r) || r->bound_ns >= o->enough_ns ||
             rp_stop_hit(o->stop))
             return r;
         if (fits) {
-            find_rest(&a->q, o, fmin(WINDOWS_SHARE * a->work, WINDOWS_WORK), r);
+            find_rest(&a->q, o, fmin(WINDOWS_SHARE * all, WINDOWS_WORK), r);
             enter(a, WITH_WINDOWS);
         }
     }

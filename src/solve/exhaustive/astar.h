@@ -33,6 +33,12 @@
  *   can be an output of that very run, which then makes it again, if the op cannot rewrite
  *   it in place.
  *
+ * Where sources may live on the host, there is a first state for each choice of those that
+ * do. The others take no part, but for their memory. An update makes the next version of a
+ * source (instance.h), where the last one lay, and the host copy of that one is of no more
+ * use. A version may be freed only if it has a host copy, and the last ones must have one in
+ * the end.
+ *
  * Small tensors, such as gradients of weights, would double the states each time that one
  * is made. At first they count as no bytes. The best plan may not fit then; only in that
  * case they are taken as they are.
@@ -51,7 +57,8 @@
 
 struct rp_astar;
 
-enum { RP_ASTAR_MAX_TENSORS = 64, RP_ASTAR_MAX_OPS = 64 }; /* of a graph that it accepts */
+/* Of a graph that it accepts. Homes: choices of the sources that live on the host. */
+enum { RP_ASTAR_MAX_TENSORS = 64, RP_ASTAR_MAX_OPS = 64, RP_ASTAR_MAX_HOMES = 1 << 8 };
 
 struct rp_astar_statistics {
     uint64_t states_added;
@@ -79,12 +86,15 @@ struct rp_astar_options {
     /* Only what takes no windows, which easy graphs do not need: a call without it goes on.
      */
     bool easy;
+    /* Any plan is of use: proofs get their shares of this call's work only. */
+    bool any_plan;
 };
 
 /* Is p small enough? It may or may not allow swaps. */
 bool rp_astar_accepts(const struct rp_instance *p);
 
-/* With at most max_states states at a time, 1 or more: about 150 bytes each. `work` is that
+/* With at most max_states states at a time, 1 or more for each choice of homes: about 150
+ * bytes each. `work` is that
  * of all calls together, about: it says how much goes into windows. p must outlive it. */
 struct rp_astar *rp_astar_new(const struct rp_instance *p, uint32_t max_states,
                               double work);

@@ -44,16 +44,27 @@ static bool any_under_way(const struct state *a, uint64_t set) {
     return false;
 }
 
+/* The versions of sources that an op replaces: it waits until they have been copied out, and
+ * what lies on the host is out of date then. */
+static void replace(struct state *a, uint64_t versions) {
+    struct rp_astar_state *s = &a->s;
+    for (uint64_t left = versions & s->host; left != 0;)
+        s->clock_ns = rp_max_u64(s->clock_ns, a->ends.host_ready_ns[rp_astar_take(&left)]);
+    s->device &= ~versions;
+    s->host &= ~versions;
+}
+
 /* Runs an op, and changes *a. */
 static void run(struct rp_astar_search *f, struct state *a, struct rp_astar_step by) {
     struct rp_astar_state *s = &a->s;
     uint32_t j = by.id;
-    uint64_t made = f->q->out[j] & ~s->device;
+    uint64_t made = f->q->out[j] & ~rp_astar_there(f->q, s);
     await(a, f->q->in[j]);
     if (any_under_way(a, f->q->out[j] & s->device))
         return;
+    replace(a, f->q->replaced[j]);
     s->clock_ns += f->q->p->time_ns[j];
-    s->device |= f->q->out[j];
+    s->device |= made;
     if (j == s->n_first) {
         s->n_first++;
         s->moment_ns = s->clock_ns;
@@ -82,7 +93,9 @@ static void swap_out(struct rp_astar_search *f, const struct state *from,
     struct rp_astar_state *s = &a.s;
     uint32_t x = by.id;
     s->host |= rp_astar_bit(x);
-    if (rp_astar_bytes(f->q->p->bytes, s->host) > f->host_limit_bytes)
+    if (rp_astar_bytes(f->q->p->bytes, s->host & ~f->q->versions) +
+            f->q->homes[s->homes].host_bytes >
+        f->host_limit_bytes)
         return;
     s->d2h_ns = rp_max_u64(rp_max_u64(s->clock_ns, s->d2h_ns), a.ends.ready_ns[x]) +
                 f->q->p->out_ns[x];
@@ -122,20 +135,22 @@ static void try_run(struct rp_astar_search *f, const struct state *a, uint32_t n
     const struct rp_astar_problem *q = f->q;
     uint64_t device = a->s.device;
     bool again = j < a->s.n_first;
-    if ((q->in[j] & ~device) != 0 || (again && ((q->out[j] & ~device) == 0 ||
+    if ((q->in[j] & ~rp_astar_there(q, &a->s)) != 0 || (again && ((q->out[j] & ~device) == 0 ||
                                                 !rp_astar_has(q->useful[a->s.n_first], j))))
         return;
     /* What cannot be rewritten may be freed to be made again: that saves the workspace. */
     free_and_take(f, a, (struct rp_astar_step){node, RP_RUN, j, 0, 0},
-                  rp_astar_excess_to_run(q, q->bytes, device, j),
-                  device & ~q->in[j] & ~(q->out[j] & ~q->shadows) & ~q->pinned);
+                  rp_astar_excess_to_run(q, a->s.homes, q->bytes, device, j),
+                  device & ~q->in[j] & ~(q->out[j] & ~q->shadows) &
+                      ~rp_astar_unfreeable(q, &a->s));
 }
 
 static void try_swap_in(struct rp_astar_search *f, const struct state *a, uint32_t node,
                         uint32_t x) {
     uint64_t with = a->s.device | rp_astar_bit(x);
     free_and_take(f, a, (struct rp_astar_step){node, RP_SWAP_IN, x, 0, 0},
-                  rp_astar_excess(f->q, f->q->bytes, with), a->s.device & ~f->q->pinned);
+                  rp_astar_excess(f->q, a->s.homes, f->q->bytes, with),
+                  a->s.device & ~rp_astar_unfreeable(f->q, &a->s));
 }
 
 static struct state state_of(const struct rp_astar_search *f, uint32_t node) {
@@ -154,8 +169,10 @@ void rp_astar_expand(struct rp_astar_search *f, uint32_t node) {
     const struct rp_astar_state *s = &a.s;
     for (uint32_t j = 0; j <= s->n_first && j < f->q->n_ops; j++)
         try_run(f, &a, node, j);
-    uint64_t copies = s->copyable | (s->host & ~s->device);
-    for (copies &= f->q->wanted[s->n_first]; copies != 0;) {
+    uint64_t wanted = f->q->wanted[s->n_first];
+    uint64_t copies = (s->copyable & (wanted | f->q->must_copy_out)) |
+                      (s->host & ~s->device & wanted);
+    while (copies != 0) {
         uint32_t x = rp_astar_take(&copies);
         if (rp_astar_has(s->copyable, x))
             swap_out(f, &a, (struct rp_astar_step){node, RP_SWAP_OUT, x, 0, 0});

@@ -18,6 +18,12 @@ static void list_uses(struct rp_astar_problem *q) {
         for (uint32_t x = p->output_start[j]; x < p->output_start[j + 1]; x++)
             q->out[j] |= rp_astar_bit(x);
     }
+    for (uint32_t x = 0; x < p->n_tensors; x++) {
+        q->versions |= rp_is_version(p, x) ? rp_astar_bit(x) : 0;
+        q->must_copy_out |= rp_must_copy_out(p, x) ? rp_astar_bit(x) : 0;
+        if (p->next_version[x] != RP_NONE)
+            q->replaced[p->producer[p->next_version[x]]] |= rp_astar_bit(x);
+    }
     for (uint32_t x = 0; x < p->n_tensors; x++)
         q->in[q->n_ops] |= p->kept[x] ? rp_astar_bit(x) : 0;
 }
@@ -34,11 +40,54 @@ static void list_needs(struct rp_astar_problem *q) {
     }
 }
 
+/* ---- homes ---- */
+
+/* Leaves version 0 of a source, and all later ones, on the device. */
+static void let_stay(const struct rp_instance *p, uint32_t version_0,
+                     struct rp_astar_homes *h) {
+    h->device_bytes += rp_instance_least_bytes(p, version_0);
+    h->host_bytes -= p->bytes[version_0];
+    for (uint32_t x = version_0; x != RP_NONE; x = p->next_version[x])
+        h->stays |= rp_astar_bit(x);
+}
+
+/* Bit k of `choice`: the k-th source that may stay on the device does. */
+static struct rp_astar_homes choose_homes(const struct rp_instance *p, uint32_t choice) {
+    struct rp_astar_homes h = {0};
+    for (uint32_t x = 0; x < p->n_homes; x++) {
+        h.host_bytes += p->bytes[x];
+        if (p->lives_on_host[x])
+            continue;
+        if (choice % 2 == 1)
+            let_stay(p, x, &h);
+        choice /= 2;
+    }
+    return h;
+}
+
+uint32_t rp_astar_count_homes(const struct rp_instance *p) {
+    uint32_t n = 1;
+    for (uint32_t x = 0; x < p->n_homes && n <= RP_ASTAR_MAX_HOMES; x++)
+        n *= p->lives_on_host[x] ? 1 : 2;
+    return n;
+}
+
+static void list_homes(struct rp_astar_problem *q) {
+    const struct rp_instance *p = q->p;
+    for (uint32_t k = 0, n = rp_astar_count_homes(p); k < n; k++) {
+        struct rp_astar_homes h = choose_homes(p, k);
+        if (h.device_bytes <= p->limit_bytes &&
+            (p->n_homes == 0 || h.host_bytes <= p->host_limit_bytes))
+            q->homes[q->n_homes++] = h;
+    }
+}
+
 void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance *p,
                            uint64_t small) {
     *q = (struct rp_astar_problem){.p = p, .n_ops = rp_astar_ops(p), .small = small};
     list_uses(q);
     list_needs(q);
+    list_homes(q);
     for (uint32_t j = 0; j < q->n_ops; j++)
         q->made[j + 1] = q->made[j] | q->out[j];
     for (uint32_t n = q->n_ops; n-- > 0;)
@@ -52,18 +101,21 @@ void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance 
 
 /* ---- memory ---- */
 
-static uint64_t beyond_limit(const struct rp_astar_problem *q, uint64_t bytes) {
-    return bytes > q->p->limit_bytes ? bytes - q->p->limit_bytes : 0;
+static uint64_t beyond_limit(const struct rp_astar_problem *q, uint32_t homes,
+                             uint64_t bytes) {
+    uint64_t limit = q->p->limit_bytes - q->homes[homes].device_bytes;
+    return bytes > limit ? bytes - limit : 0;
 }
 
-uint64_t rp_astar_excess(const struct rp_astar_problem *q, const uint64_t *bytes,
-                         uint64_t device) {
-    return beyond_limit(q, rp_astar_bytes(bytes, device));
+uint64_t rp_astar_excess(const struct rp_astar_problem *q, uint32_t homes,
+                         const uint64_t *bytes, uint64_t device) {
+    return beyond_limit(q, homes, rp_astar_bytes(bytes, device));
 }
 
-uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, const uint64_t *bytes,
-                                uint64_t device, uint32_t j) {
-    return beyond_limit(q, rp_astar_bytes(bytes, device | q->out[j]) +
+uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, uint32_t homes,
+                                const uint64_t *bytes, uint64_t device, uint32_t j) {
+    return beyond_limit(q, homes,
+                        rp_astar_bytes(bytes, device | (q->out[j] & ~q->versions)) +
                                q->p->workspace_bytes[j] +
                                rp_astar_bytes(bytes, device & q->out[j] & q->shadows));
 }
@@ -74,7 +126,7 @@ uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, const uint64_t
 static uint64_t earliest_ns(const struct rp_astar_problem *q,
                             const struct rp_astar_state *s,
                             const struct rp_astar_ends *ends, uint32_t x, uint64_t run_ns) {
-    if (rp_astar_has(s->device, x))
+    if (rp_astar_has(rp_astar_there(q, s), x))
         return ends->ready_ns[x];
     if (!rp_astar_has(s->host, x))
         return run_ns;
@@ -118,13 +170,24 @@ static bool make_again(const struct rp_astar_problem *q, uint32_t n_first, uint6
     return true;
 }
 
+/* When all copies out have ended. */
+static uint64_t copied_out_ns(const struct rp_astar_problem *q,
+                              const struct rp_astar_state *s) {
+    uint64_t left = rp_astar_not_home(q, s), ns = s->d2h_ns;
+    if (left != 0)
+        ns = rp_max_u64(ns, s->clock_ns);
+    while (left != 0)
+        ns += q->p->out_ns[rp_astar_take(&left)];
+    return ns;
+}
+
 uint64_t rp_astar_min_time(const struct rp_astar_problem *q, const struct rp_astar_state *s,
                            const struct rp_astar_ends *ends) {
     uint64_t earliest[MAX_TENSORS], again_ns = 0;
-    uint64_t made = q->made[s->n_first], there = s->device | s->host | ~made;
+    uint64_t made = q->made[s->n_first], there = rp_astar_there(q, s) | s->host | ~made;
     uint64_t runs_ns = s->clock_ns + q->remaining_ns[s->n_first];
     uint64_t best =
-        rp_max_u64(rp_max_u64(s->d2h_ns, s->h2d_ns),
+        rp_max_u64(rp_max_u64(copied_out_ns(q, s), s->h2d_ns),
                    s->moment_ns + q->remaining_ns[s->n_first] + q->rest_ns[s->n_first]);
     find_earliest(q, s, ends, earliest);
     for (uint32_t u = s->n_first; u <= q->n_ops; u++) {
@@ -153,7 +216,7 @@ static bool is_replaced(const struct rp_astar_problem *q, const struct rp_astar_
         return false;
     uint32_t j = rp_astar_take(&readers);
     uint64_t makes = q->out[j] & q->wanted[s->n_first];
-    if (j >= s->n_first || __builtin_popcountll(makes) != 1 || (makes & ~s->device) != 0)
+    if (j >= s->n_first || __builtin_popcountll(makes) != 1 || (makes & ~rp_astar_there(q, s)) != 0)
         return false;
     uint32_t y = rp_astar_take(&makes);
     return ends->ready_ns[y] <= s->clock_ns && q->bytes[y] <= q->bytes[x];
@@ -162,7 +225,7 @@ static bool is_replaced(const struct rp_astar_problem *q, const struct rp_astar_
 uint64_t rp_astar_unwanted(const struct rp_astar_problem *q, const struct rp_astar_state *s,
                            const struct rp_astar_ends *ends) {
     uint64_t set = 0;
-    for (uint64_t left = s->device; left != 0;) {
+    for (uint64_t left = s->device & ~(q->versions & ~s->host); left != 0;) {
         uint32_t x = rp_astar_take(&left);
         if (is_ready(s, ends, x) &&
             (!rp_astar_has(q->wanted[s->n_first], x) || is_replaced(q, s, ends, x)))

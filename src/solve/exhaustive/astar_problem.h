@@ -15,6 +15,13 @@
 #include "solve/exhaustive/astar.h"
 #include "solve/exhaustive/astar_states.h"
 
+/* A choice of the sources that live on the host. */
+struct rp_astar_homes {
+    uint64_t stays; /* set of tensors: all versions of the other sources that might. They
+                       are never in a state's `device` or `host` */
+    uint64_t device_bytes, host_bytes; /* taken for the whole step: there, and here */
+};
+
 struct rp_astar_problem {
     const struct rp_instance *p;          /* borrowed */
     uint32_t n_ops;                       /* without `end`: the end of the step reads */
@@ -25,6 +32,12 @@ struct rp_astar_problem {
     uint64_t in[RP_ASTAR_MAX_OPS + 1], out[RP_ASTAR_MAX_OPS];
     uint64_t readers[RP_ASTAR_MAX_TENSORS]; /* sets of ops */
     uint64_t pinned, shadows; /* sets of tensors: never freed; not rewritten in place */
+    /* Sets of tensors: versions of sources that may live on the host; the last ones, if an
+     * op makes them; and per op, those that it replaces. */
+    uint64_t versions, must_copy_out, replaced[RP_ASTAR_MAX_OPS];
+    /* Those that memory has room for. Without such sources there is one. */
+    uint32_t n_homes;
+    struct rp_astar_homes homes[RP_ASTAR_MAX_HOMES];
     /* Per n_first: what the first runs that are left take; which tensors have been made;
      * which ones can still be of use; and the ops that can. */
     uint64_t remaining_ns[RP_ASTAR_MAX_OPS + 1], made[RP_ASTAR_MAX_OPS + 1],
@@ -39,23 +52,48 @@ static inline uint32_t rp_astar_ops(const struct rp_instance *p) {
     return p->n_ops - p->has_end;
 }
 
+/* How many choices of the sources that live on the host there are, at most;
+ * RP_ASTAR_MAX_HOMES + 1 or more: too many. */
+uint32_t rp_astar_count_homes(const struct rp_instance *p);
+
 void rp_astar_problem_init(struct rp_astar_problem *q, const struct rp_instance *p,
                            uint64_t small);
 
+/* What ops can read: all that is on the device. */
+static inline uint64_t rp_astar_there(const struct rp_astar_problem *q,
+                                      const struct rp_astar_state *s) {
+    return s->device | q->homes[s->homes].stays;
+}
+
+/* The tensors on the device that may not be freed: what is pinned, and what must go to the
+ * host first. */
+static inline uint64_t rp_astar_unfreeable(const struct rp_astar_problem *q,
+                                           const struct rp_astar_state *s) {
+    return q->pinned | (q->versions & ~s->host);
+}
+
+/* The last versions of sources that still have to be copied to their home. */
+static inline uint64_t rp_astar_not_home(const struct rp_astar_problem *q,
+                                         const struct rp_astar_state *s) {
+    return q->must_copy_out & ~s->host & ~q->homes[s->homes].stays;
+}
+
 /* By how much an op's run with these tensors on the device exceeds the limit, if tensors
- * take these bytes. What cannot be rewritten takes its bytes twice. */
-uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, const uint64_t *bytes,
-                                uint64_t device, uint32_t j);
+ * take these bytes. What cannot be rewritten takes its bytes twice, and what is replaced
+ * lies where it lay. */
+uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, uint32_t homes,
+                                const uint64_t *bytes, uint64_t device, uint32_t j);
 /* The same without a run. */
-uint64_t rp_astar_excess(const struct rp_astar_problem *q, const uint64_t *bytes,
-                         uint64_t device);
+uint64_t rp_astar_excess(const struct rp_astar_problem *q, uint32_t homes,
+                         const uint64_t *bytes, uint64_t device);
 
 /* A lower bound of the time of a plan that goes on from s; UINT64_MAX if none can.
  *
  * The first run of op u, and the end, wait for what they read. What of that is not there,
  * and on the host neither, has to be made again, from what is there or has to be made
  * again too. Each tensor has an earliest time, by a run or by a copy in. Once op u has run
- * for the first time, what every program takes after that is still to come (rest_ns). */
+ * for the first time, what every program takes after that is still to come (rest_ns). What
+ * has to be copied to its home follows all other copies out. */
 uint64_t rp_astar_min_time(const struct rp_astar_problem *q, const struct rp_astar_state *s,
                            const struct rp_astar_ends *ends);
 

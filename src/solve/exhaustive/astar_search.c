@@ -15,7 +15,9 @@ enum {
 };
 
 static bool is_end(const struct rp_astar_search *f, const struct rp_astar_state *s) {
-    return s->n_first == f->q->n_ops && (f->q->in[s->n_first] & ~s->device) == 0;
+    return s->n_first == f->q->n_ops &&
+           (f->q->in[s->n_first] & ~rp_astar_there(f->q, s)) == 0 &&
+           rp_astar_not_home(f->q, s) == 0;
 }
 
 /* Does the plan that leads to a node fit if small tensors take memory too? */
@@ -24,10 +26,12 @@ static bool fits(const struct rp_astar_search *f, uint32_t node) {
     const uint64_t *bytes = q->p->bytes;
     for (; f->k.node[node].by.parent != RP_NONE; node = f->k.node[node].by.parent) {
         const struct rp_astar_step *by = &f->k.node[node].by;
-        uint64_t device = f->k.node[by->parent].s.device & ~by->freed;
-        if ((by->kind == RP_RUN && rp_astar_excess_to_run(q, bytes, device, by->id) > 0) ||
+        const struct rp_astar_state *s = &f->k.node[by->parent].s;
+        uint64_t device = s->device & ~by->freed;
+        if ((by->kind == RP_RUN &&
+             rp_astar_excess_to_run(q, s->homes, bytes, device, by->id) > 0) ||
             (by->kind == RP_SWAP_IN &&
-             rp_astar_excess(q, bytes, device | rp_astar_bit(by->id)) > 0))
+             rp_astar_excess(q, s->homes, bytes, device | rp_astar_bit(by->id)) > 0))
             return false;
     }
     return true;
@@ -139,6 +143,17 @@ static void add_first(struct rp_astar_search *f, const struct rp_astar_state *s)
     rp_astar_open_add(f, s, &none, (struct rp_astar_step){.parent = RP_NONE});
 }
 
+/* One state for each choice of homes: what lives on the host is there. */
+static void add_all_first(struct rp_astar_search *f) {
+    const struct rp_astar_problem *q = f->q;
+    uint32_t n_first = q->p->n_homes > 0; /* `begin` */
+    for (uint32_t k = 0; k < q->n_homes; k++)
+        add_first(f,
+                  &(struct rp_astar_state){.n_first = n_first,
+                                           .homes = k,
+                                           .host = q->made[n_first] & ~q->homes[k].stays});
+}
+
 void rp_astar_search_begin(struct rp_astar_search *f, const struct rp_astar_problem *q,
                            uint32_t max_states) {
     init(f, q, q->p->host_limit_bytes, max_states);
@@ -150,7 +165,7 @@ void rp_astar_search_go_on(struct rp_astar_search *f, const struct rp_astar_opti
     begin_call(f, o, o->below_ns, max_work, r);
     f->enough_ns = o->enough_ns;
     if (f->k.n_nodes == 0)
-        add_first(f, &(struct rp_astar_state){0});
+        add_all_first(f);
     if (search_columns(f, column_share))
         search_best_first(f);
     else

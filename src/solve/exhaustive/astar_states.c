@@ -90,20 +90,22 @@ static bool dominates(const struct rp_astar_states *k, const struct rp_astar_key
 static uint32_t hash(const struct rp_astar_states *k, const struct rp_astar_bucket *b) {
     uint64_t h = b->device * RP_GOLDEN_RATIO_64;
     h = (h ^ h >> 32 ^ b->host) * RP_GOLDEN_RATIO_64;
-    h = (h ^ h >> 29 ^ b->n_first) * RP_GOLDEN_RATIO_64;
+    h = (h ^ h >> 29 ^ b->n_first ^ b->homes << 8) * RP_GOLDEN_RATIO_64;
     return (uint32_t)(h >> 32) & (k->n_table - 1);
 }
 
 /* A new one if there is none. */
 static struct rp_astar_bucket *bucket_of(struct rp_astar_states *k,
                                          const struct rp_astar_state *s) {
-    struct rp_astar_bucket b = {
-        .device = s->device, .host = k->host_is_free ? 0 : s->host, .n_first = s->n_first};
+    struct rp_astar_bucket b = {.device = s->device,
+                                .host = k->host_is_free ? 0 : s->host,
+                                .n_first = s->n_first,
+                                .homes = s->homes};
     uint32_t *head = &k->table[hash(k, &b)];
     for (uint32_t i = *head; i != RP_NONE; i = k->bucket.at[i].next) {
         struct rp_astar_bucket *known = &k->bucket.at[i];
         if (known->device == b.device && known->host == b.host &&
-            known->n_first == b.n_first)
+            known->n_first == b.n_first && known->homes == b.homes)
             return known;
     }
     b.next = *head;

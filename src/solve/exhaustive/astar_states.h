@@ -23,6 +23,7 @@ struct rp_astar_state {
     uint64_t device, host;   /* sets of tensors */
     uint64_t copyable;       /* set of tensors: copies out may begin now */
     uint32_t n_first;        /* ops 0 .. n_first - 1 have run */
+    uint32_t homes; /* which sources live on the host: of rp_astar_problem.homes */
 };
 
 /* When the latest copies of each tensor end. Those of the past may have any earlier time.
@@ -62,11 +63,11 @@ struct rp_astar_key {
     uint32_t node;
 };
 
-/* Nodes that may dominate each other: they have the same on the device, the same first runs
- * and, unless the host is free, the same on the host. */
+/* Nodes that may dominate each other: they have the same homes, the same on the device, the
+ * same first runs and, unless the host is free, the same on the host. */
 struct rp_astar_bucket {
     uint64_t device, host; /* host: 0 if it is free */
-    uint32_t n_first;
+    uint32_t n_first, homes;
     uint32_t next;                   /* bucket with the same hash; RP_NONE: none */
     RP_VEC(struct rp_astar_key) key; /* not dominated; the newest last */
 };

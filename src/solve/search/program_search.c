@@ -14,14 +14,21 @@
 #include "solve/incumbent.h"
 
 static bool may_run(const struct rp_context *w) {
-    return RP_ASTAR != ABLATED_METHOD && !w->o->reorder && w->p.n_homes == 0 &&
-           rp_astar_accepts(&w->p);
+    return RP_ASTAR != ABLATED_METHOD && !w->o->reorder && rp_astar_accepts(&w->p) &&
+           (w->p.n_homes == 0 || w->p.out_ns != NULL);
+}
+
+/* Nothing fits so far. Then its part of the time limit is not the least that it has, also
+ * where sources may live on the host, and the first of it is its own whatever the clock
+ * says. */
+static bool is_last_resort(const struct rp_context *w) {
+    return may_run(w) && !w->incumbent.found && w->sequence.steps.n == 0;
 }
 
 double rp_program_search_seconds(const struct rp_context *w) {
     double limit = w->o->time_limit, longer = limit - EXHAUSTIVE_BEGIN_SECONDS;
     double seconds = fmax(EXHAUSTIVE_SHARE * longer, MIN_EXHAUSTIVE_SHARE * limit);
-    return may_run(w) ? fmin(seconds, MAX_ASTAR_SECONDS) : 0;
+    return may_run(w) && w->p.n_homes == 0 ? fmin(seconds, MAX_ASTAR_SECONDS) : 0;
 }
 
 double rp_program_search_used(const struct rp_context *w) {
@@ -31,6 +38,11 @@ double rp_program_search_used(const struct rp_context *w) {
 /* Of all calls together. */
 static double planned_work(const struct rp_context *w) {
     return fmax(rp_program_search_seconds(w) * ASTAR_WORK_PER_S, MIN_ASTAR_WORK);
+}
+
+static double last_resort_seconds(const struct rp_context *w) {
+    double seconds = fmin(MIN_EXHAUSTIVE_SHARE * w->o->time_limit, MAX_ASTAR_SECONDS);
+    return fmax(seconds, MIN_ASTAR_WORK / ASTAR_WORK_PER_S);
 }
 
 /* Its plan is the fastest. */
@@ -61,6 +73,7 @@ static void search(struct rp_context *w, double seconds, bool easy) {
         .max_work = (uint64_t)max_work,
         .stop = &w->stop,
         .easy = easy,
+        .any_plan = !easy && is_last_resort(w),
         .proved_ns =
             w->interval != NULL ? rp_interval_worker_proved_ns(w->interval) : NULL};
     double begin = rp_thread_seconds();
@@ -113,7 +126,15 @@ void rp_program_search_go_on(struct rp_context *w, const struct rp_turn *t) {
 
 void rp_program_search_end(struct rp_context *w) {
     double deadline = w->stop.deadline;
-    double seconds = rp_program_search_seconds(w) - rp_program_search_used(w);
+    double all = rp_program_search_seconds(w);
+    bool last_resort = is_last_resort(w);
+    if (last_resort)
+        all = fmax(all, last_resort_seconds(w));
+    if (last_resort && !w->proved) {
+        rp_stop_until(&w->stop, INFINITY);
+        search(w, MIN_ASTAR_WORK / ASTAR_WORK_PER_S, false);
+    }
+    double seconds = all - rp_program_search_used(w);
     if (seconds <= 0 || (w->o->gap > 0 && rp_context_gap_reached(w)))
         return;
     rp_stop_until(&w->stop, rp_context_finish_deadline(w));
