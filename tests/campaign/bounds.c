@@ -71,8 +71,8 @@ static enum rp_brute_result best(const struct rp_graph *g, const struct cam_clas
     uint64_t limit = class->budget_bytes - g->fixed_bytes;
     bool plain = class->recompute && !class->swap && !class->any_order;
     bool moves = may_move_sources(g, class->host_budget_bytes);
-    if (class->budget_bytes < g->fixed_bytes)
-        return moves ? RP_BRUTE_GAVE_UP : RP_BRUTE_NONE;
+    if (class->budget_bytes < g->fixed_bytes && !moves)
+        return RP_BRUTE_NONE;
     if (class->schedules && (moves || !plain))
         return RP_BRUTE_GAVE_UP;
     if (class->schedules)

@@ -8,7 +8,8 @@
 struct cam_subject {
     char name[32]; /* of its file */
     struct cam_graph graph;
-    bool solvable; /* the program accepts it */
+    bool accepted; /* the program reads it */
+    bool solvable; /* there is a plan at 100% */
     uint64_t floor_bytes, keep_all_bytes;
 };
 
@@ -34,6 +35,10 @@ void cam_draw_limit(struct cam_case *c, struct cam_line *line, double least_s,
 
 /* "remat-plan COMMAND" */
 void cam_begin(const struct cam_case *c, struct cam_line *line, const char *command);
+
+/* "remat-plan solve GRAPH --json -o NAME" */
+void cam_begin_solve(const struct cam_case *c, const struct cam_subject *s,
+                     const char *name, struct cam_line *line);
 
 /* Adds --host-budget now and then. */
 void cam_draw_host_budget(struct cam_case *c, const struct cam_subject *s,
