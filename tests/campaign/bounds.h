@@ -33,6 +33,10 @@ bool cam_bound_holds_for_plan(const struct cam_answer *a);
  * calls impossible what another found. */
 void cam_cross_check(struct cam_case *c, const struct cam_answer *answers, size_t n);
 
+/* Draws a tiny graph of the unit tests' generator into the folder, whose sources live on
+ * the host or may do so. */
+void cam_new_host_graph(struct cam_case *c, const char *name, struct cam_graph *graph);
+
 /* Does the same against all step programs, for graphs drawn for brute force. */
 void cam_brute_check(struct cam_case *c, const char *graph, const struct cam_answer *a);
 

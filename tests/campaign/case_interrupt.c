@@ -7,12 +7,14 @@
 
 /* An interrupted command may have nothing to show, but what it leaves must be whole. */
 static void check_leftovers(struct cam_case *c, const struct cam_subject *s,
-                            bool wants_a_plan, const struct cam_ended *e) {
+                            bool wants_a_plan, bool too_early, const struct cam_ended *e) {
     struct ck_figures f;
     if (cam_exists(c, "p.json") && !cam_same_bytes(c, "p.json", "before"))
         cam_judge(c, s->name, "p.json", &f);
     else if (e->code == 0 && wants_a_plan)
         cam_fail(c, "exit code 0 without a plan");
+    if (e->signal != 0 && e->signal != SIGKILL && !too_early)
+        cam_fail(c, "signal %d ends it at once", e->signal);
     cam_check_whole(c, "p.proof.json");
     cam_check_whole(c, "curve");
 }
@@ -82,16 +84,17 @@ void cam_case_interrupt(struct cam_case *c) {
     struct cam_ended e;
     struct cam_line line = {.n = 0};
     struct cam_wish wish = cam_draw_wish(c);
-    if (wish.max_ops < 60)
-        wish.max_ops = 60;
+    if (wish.max_ops <= 60)
+        wish = (struct cam_wish){.min_ops = 25, .max_ops = 60};
     cam_new_subject(c, "g.json", &wish, &s);
     if (!s.solvable)
         return;
     draw_command(c, &s, &line);
     draw_signals(c, &line);
     bool wants_a_plan = cam_has(&line, "-op.json");
+    bool too_early = line.signal_after_s[0] < 0.2 || line.signals[1] == SIGINT;
     cam_command(c, &line, &e);
-    check_leftovers(c, &s, wants_a_plan, &e);
+    check_leftovers(c, &s, wants_a_plan, too_early, &e);
     cam_ended_fini(&e);
     if (cam_exists(c, "curve"))
         merge(c, &s);

@@ -63,10 +63,16 @@ void cam_case_brute(struct cam_case *c) {
     struct cam_answer answers[MOST_RUNS];
     struct cam_wish wish = {
         .min_ops = 2, .max_ops = 7, .for_brute_force = true, .plain = true};
-    wish.homes = rp_rng_percent(&c->r, 60);
+    wish.homes = rp_rng_percent(&c->r, 50);
     if (wish.homes) /* each source that moves is one more tensor to try */
         wish.max_ops = 5;
-    cam_new_subject(c, "g.json", &wish, &s);
+    if (rp_rng_percent(&c->r, 30)) {
+        s = (struct cam_subject){.name = "g.json"};
+        cam_new_host_graph(c, s.name, &s.graph);
+        cam_measure(c, &s);
+    } else {
+        cam_new_subject(c, "g.json", &wish, &s);
+    }
     size_t n = s.accepted ? solve_often(c, &s, answers) : 0;
     cam_cross_check(c, answers, n);
     for (size_t k = 0; k < n; k++)

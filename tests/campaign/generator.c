@@ -70,7 +70,7 @@ static void add_sources(struct cam_draft *d, enum habit bytes, uint32_t n_homes)
     for (int k = 0; k < d->n_sources; k++) {
         int x = add_tensor(d, bytes, 5, rp_rng_percent(d->r, 60) ? "parameter" : "input");
         d->tensors[x].source = true;
-        if (n_homes > 0 && rp_rng_percent(d->r, 60))
+        if (n_homes > 0 && rp_rng_percent(d->r, d->wish->homes ? 85 : 60))
             d->tensors[x].home = homes[rp_rng_below(d->r, n_homes)];
     }
 }
