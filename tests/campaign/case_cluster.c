@@ -65,6 +65,16 @@ static void plan_in_parts(struct cam_case *c, const struct cam_subject *s,
     }
 }
 
+/* Somebody deletes one of the files, or a disk damages it. */
+static void lose_a_plan(struct cam_case *c) {
+    char *line = rp_format("cd '%s/parts/g' && f=$(ls | grep plan | tail -n 1) && "
+                           "if [ -n \"$f\" ]; then %s \"$f\"; fi",
+                           c->folder, rp_rng_percent(&c->r, 50) ? "rm" : "truncate -s 9");
+    if (system(line) != 0)
+        abort();
+    free(line);
+}
+
 static int finish(struct cam_case *c, const struct cam_subject *s, struct rp_rng options,
                   const char *folder, bool merge) {
     struct cam_line line = {.n = 0};
@@ -94,10 +104,15 @@ void cam_case_cluster(struct cam_case *c) {
     struct rp_rng options = c->r;
     rp_rng_next(&c->r);
     plan_in_parts(c, &s, options);
+    if (rp_rng_percent(&c->r, 40)) {
+        lose_a_plan(c);
+        plan_in_parts(c, &s, options);
+    }
     int whole = finish(c, &s, options, "whole", false);
     int parts = finish(c, &s, options, "parts", true);
     if (whole != parts)
         cam_fail(c, "exit code %d at once and %d in parts", whole, parts);
-    if (!cam_same_bytes(c, "whole/sweep.csv", "parts/sweep.csv"))
+    if (!cam_same_bytes(c, "whole/sweep.csv", "parts/sweep.csv") ||
+        !cam_same_bytes(c, "whole/sweep.json", "parts/sweep.json"))
         cam_fail(c, "the table of a sweep in parts is another one");
 }
