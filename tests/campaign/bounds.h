@@ -15,6 +15,7 @@ struct cam_class {
 struct cam_answer {
     struct cam_class of;
     bool found, impossible; /* there is a plan; the run says that there can be none */
+    bool none_found;        /* it has found none, and leaves open whether there is one */
     bool has_bound;
     uint64_t lower_bound_ns;   /* no plan of the class takes less time */
     struct cam_class bound_of; /* what the bound is about: often `of` */

@@ -372,6 +372,7 @@ void cam_solve(struct cam_case *c, const struct cam_subject *s, const char *name
     if (e.code != 0 && cam_exists(c, name))
         cam_fail(c, "exit code %d, and %s was written", e.code, name);
     a->impossible = e.code == 1 && !policy;
+    a->none_found = e.code == 4 && !policy;
     if (o != NULL && e.code == 0)
         check_plan(c, s, o, a, policy);
     json_decref(o);
