@@ -22,12 +22,7 @@ static void add_class(const struct cam_subject *s, uint32_t class, struct cam_li
 /* The options that all classes of a case have in common. */
 static void draw_common(struct cam_case *c, const struct cam_subject *s,
                         struct cam_line *line) {
-    uint64_t room = s->keep_all_bytes - s->floor_bytes;
-    if (rp_rng_percent(&c->r, 60) && s->keep_all_bytes > s->floor_bytes)
-        cam_word(line, "--budget=%" PRIu64,
-                 s->floor_bytes + rp_rng_below(&c->r, room / 2 + 1));
-    else
-        cam_draw_budget(c, s, line);
+    cam_draw_tight_budget(c, s, line);
     cam_draw_limit(c, line, 0.003, s->graph.n_ops > 30 ? 0.1 : 0.3);
     line->limit_s = 0;
     cam_word(line, "--ignore-clock");
@@ -48,10 +43,7 @@ static void compare(struct cam_case *c, const struct cam_answer *narrow,
 void cam_case_classes(struct cam_case *c) {
     struct cam_subject s;
     struct cam_answer answers[WIDEST + 1] = {{.found = false}};
-    struct cam_wish wish = {.min_ops = 3, .max_ops = 60};
-    if (rp_rng_percent(&c->r, 70)) /* a copy takes about as long as an op */
-        wish = (struct cam_wish){
-            .min_ops = 6, .max_ops = 30, .for_brute_force = true, .plain = true};
+    struct cam_wish wish = cam_draw_small_wish(c);
     wish.homes = rp_rng_percent(&c->r, 30);
     cam_new_subject(c, "g.json", &wish, &s);
     struct rp_rng begin = c->r;

@@ -65,12 +65,12 @@ void cam_case_exchange(struct cam_case *c) {
     struct cam_subject s;
     struct cam_answer plan;
     struct cam_line line = {.n = 0};
-    struct cam_wish wish = {.min_ops = 2, .max_ops = rp_rng_percent(&c->r, 70) ? 10 : 30};
+    struct cam_wish wish = cam_draw_small_wish(c);
     cam_new_subject(c, "g.json", &wish, &s);
     if (!s.solvable)
         return;
     cam_begin_solve(c, &s, "p.json", &line);
-    cam_draw_budget(c, &s, &line);
+    cam_draw_tight_budget(c, &s, &line);
     cam_draw_limit(c, &line, 0.02, 0.1);
     line.limit_s = 0;
     cam_word(&line, "--ignore-clock");

@@ -114,6 +114,24 @@ void cam_draw_budget(struct cam_case *c, const struct cam_subject *s,
     }
 }
 
+struct cam_wish cam_draw_small_wish(struct cam_case *c) {
+    struct cam_wish wish = {.min_ops = 3, .max_ops = 60};
+    if (rp_rng_percent(&c->r, 70))
+        wish = (struct cam_wish){
+            .min_ops = 6, .max_ops = 30, .for_brute_force = true, .plain = true};
+    return wish;
+}
+
+void cam_draw_tight_budget(struct cam_case *c, const struct cam_subject *s,
+                           struct cam_line *line) {
+    uint64_t low = s->floor_bytes, high = s->keep_all_bytes;
+    if (high > low && rp_rng_percent(&c->r, 60))
+        cam_word(line, "--budget=%" PRIu64,
+                 low + rp_rng_below(&c->r, (high - low) / 2 + 1));
+    else
+        cam_draw_budget(c, s, line);
+}
+
 /* ---- policies ---- */
 
 static void draw_tflms(struct cam_case *c, char *text, size_t size) {
