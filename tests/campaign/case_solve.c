@@ -58,9 +58,25 @@ void cam_case_wide(struct cam_case *c) {
         cam_cross_check(c, answers, solve_often(c, &s, answers));
 }
 
+/* Once more, with little memory. Without addresses, brute force knows all plans. */
+static void solve_tightly(struct cam_case *c, const struct cam_subject *s,
+                          struct cam_answer *a) {
+    struct cam_line line = {.n = 0};
+    cam_begin_solve(c, s, "tight.json", &line);
+    cam_draw_tight_budget(c, s, &line);
+    cam_draw_limit(c, &line, 0.02, 0.1);
+    line.limit_s = 0;
+    cam_word(&line, "--ignore-clock");
+    cam_word(&line, "--no-addresses");
+    cam_draw_host_budget(c, s, &line);
+    if (rp_rng_percent(&c->r, 20))
+        cam_word(&line, "--reorder");
+    cam_solve(c, s, "tight.json", &line, a);
+}
+
 void cam_case_brute(struct cam_case *c) {
     struct cam_subject s;
-    struct cam_answer answers[MOST_RUNS];
+    struct cam_answer answers[MOST_RUNS + 1];
     struct cam_wish wish = {
         .min_ops = 2, .max_ops = 7, .for_brute_force = true, .plain = true};
     wish.homes = rp_rng_percent(&c->r, 50);
@@ -74,6 +90,8 @@ void cam_case_brute(struct cam_case *c) {
         cam_new_subject(c, "g.json", &wish, &s);
     }
     size_t n = s.accepted ? solve_often(c, &s, answers) : 0;
+    if (s.accepted)
+        solve_tightly(c, &s, &answers[n++]);
     cam_cross_check(c, answers, n);
     for (size_t k = 0; k < n; k++)
         cam_brute_check(c, s.name, &answers[k]);
