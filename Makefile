@@ -228,6 +228,7 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
 	$(link) -fsanitize=fuzzer $(LIBS)
 
 campaign: $(BUILD)/remat-plan $(BUILD)/run-campaign
+	export REMAT_PLAN_HIGHS=$${REMAT_PLAN_HIGHS:-$$(BUILD=$(BUILD) tools/check-python.sh highs)}; \
 	$(BUILD)/run-campaign --seed "$(SEED)" --cases "$(N)" --minutes "$(MINUTES)" \
 	  --case "$(CASE)" --kind "$(KIND)" --folder $(BUILD)/campaign $(BUILD)/remat-plan
 

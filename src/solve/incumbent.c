@@ -70,13 +70,18 @@ bool rp_incumbent_offer_keep_all(struct rp_context *w) {
     return take(w, &w->incumbent, rp_keep_all_cost(&w->p), RP_KEEP_ALL);
 }
 
+static bool is_copy(const struct rp_step *s) {
+    return s->kind == RP_SWAP_OUT || s->kind == RP_SWAP_IN;
+}
+
+/* A source that lives on the host is copied in without being copied out. */
 static bool options_allow(const struct rp_context *w, const struct rp_plan *plan) {
-    size_t runs = 0, swap_outs = 0;
+    size_t runs = 0, copies = 0;
     for (size_t i = 0; i < plan->steps.n; i++) {
         runs += plan->steps.at[i].kind == RP_RUN;
-        swap_outs += plan->steps.at[i].kind == RP_SWAP_OUT;
+        copies += is_copy(&plan->steps.at[i]);
     }
-    return (w->o->swap || swap_outs == 0) && (w->o->recompute || runs == w->g->n_ops);
+    return (w->o->swap || copies == 0) && (w->o->recompute || runs == w->g->n_ops);
 }
 
 /* What sources leave of the budget. False if they take more. */
@@ -144,7 +149,7 @@ static uint64_t copied_bytes(const struct rp_graph *g, const struct rp_plan *pla
     uint64_t sum = 0;
     for (size_t i = 0; i < plan->steps.n; i++) {
         const struct rp_step *s = &plan->steps.at[i];
-        if (s->kind == RP_SWAP_OUT || s->kind == RP_SWAP_IN)
+        if (is_copy(s))
             sum += g->tensors[s->id].bytes;
     }
     return sum;

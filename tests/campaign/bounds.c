@@ -71,8 +71,8 @@ static enum rp_brute_result best(const struct rp_graph *g, const struct cam_clas
     uint64_t limit = class->budget_bytes - g->fixed_bytes;
     bool plain = class->recompute && !class->swap && !class->any_order;
     bool moves = may_move_sources(g, class->host_budget_bytes);
-    if (class->budget_bytes < g->fixed_bytes)
-        return moves ? RP_BRUTE_GAVE_UP : RP_BRUTE_NONE;
+    if (class->budget_bytes < g->fixed_bytes && !moves)
+        return RP_BRUTE_NONE;
     if (class->schedules && (moves || !plain))
         return RP_BRUTE_GAVE_UP;
     if (class->schedules)
@@ -84,6 +84,32 @@ static enum rp_brute_result best(const struct rp_graph *g, const struct cam_clas
                                 .any_order = class->any_order,
                                 .max_states = 200000};
     return rp_brute_copies_best(g, &o, time_ns);
+}
+
+static bool any_home(const struct rp_graph *g, enum rp_home home) {
+    for (uint32_t x = 0; x < g->n_tensors; x++)
+        if (g->tensors[x].home == home)
+            return true;
+    return false;
+}
+
+void cam_new_host_graph(struct cam_case *c, const char *name, struct cam_graph *graph) {
+    struct rp_graph g;
+    struct rp_err err = {{0}};
+    char *path = cam_path(c, name);
+    rp_gen_host_graph(rp_rng_next(&c->r), cam_between(&c->r, 3, 5), &g);
+    g.device.alignment_bytes = 1; /* brute force does not round sizes up */
+    if (rp_graph_save(&g, path, &err) != RP_OK)
+        abort();
+    cam_expect(c, name);
+    *graph = (struct cam_graph){.n_ops = g.n_ops,
+                                .n_tensors = g.n_tensors,
+                                .swappable = true,
+                                .free_order = g.free_order,
+                                .lives_on_host = any_home(&g, RP_HOME_HOST),
+                                .may_live_there = any_home(&g, RP_HOME_ANY)};
+    rp_graph_fini(&g);
+    free(path);
 }
 
 static bool small_enough(const struct rp_graph *g) {
@@ -101,6 +127,9 @@ static void compare(struct cam_case *c, const struct rp_graph *g,
     if (result == RP_BRUTE_FOUND && a->impossible)
         cam_fail(c, "there is a plan of %" PRIu64 " ns; %s says there is none", time_ns,
                  a->name);
+    /* Brute force looks for no addresses. */
+    if (result == RP_BRUTE_FOUND && a->none_found && !a->of.addressed)
+        cam_fail(c, "there is a plan of %" PRIu64 " ns; %s found none", time_ns, a->name);
     if (result == RP_BRUTE_NONE && a->found)
         cam_fail(c, "there is no plan, and %s is one", a->name);
     if (result == RP_BRUTE_FOUND && a->found && a->plan.time_ns < time_ns)

@@ -171,6 +171,19 @@ static bool read_options(int argc, char **argv, struct plan_of_campaign *p) {
     return argc - optind == (p->check ? 2 : 1);
 }
 
+/* `--version` says which engines there are. */
+static bool finds_highs(const char *program) {
+    char line[256], *command = rp_format("'%s' --version", program);
+    bool found = false;
+    FILE *f = popen(command, "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        found = found || (strstr(line, "HiGHS") && !strstr(line, "HiGHS not found"));
+    if (f != NULL)
+        pclose(f);
+    free(command);
+    return found;
+}
+
 int main(int argc, char **argv) {
     struct plan_of_campaign p = {
         .o = {.folder = "build/campaign", .seed = 1}, .cases = 200, .only = UINT64_MAX};
@@ -190,10 +203,12 @@ int main(int argc, char **argv) {
     p.o.program = program;
     p.o.folder = folder;
     int status = 2;
-    if (program == NULL || folder == NULL)
+    if (program == NULL || folder == NULL) {
         perror("campaign");
-    else
+    } else {
+        p.o.highs = finds_highs(program);
         status = run_campaign(&p);
+    }
     free(program);
     free(folder);
     return status;

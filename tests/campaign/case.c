@@ -69,7 +69,55 @@ static bool is_expected(const struct cam_case *c, const char *name) {
     return strncmp(name, "command-", 8) == 0 || strcmp(name, "commands") == 0;
 }
 
+static bool ends_with(const char *name, const char *end) {
+    size_t n = strlen(name), m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+static void check_json(struct cam_case *c, const char *path) {
+    json_error_t error;
+    json_t *o = json_load_file(path, 0, &error);
+    if (o == NULL)
+        cam_fail(c, "%s is not whole: %s", path, error.text);
+    json_decref(o);
+}
+
+/* Calls `check` for all files in and below the folder. */
+static void walk(struct cam_case *c, const char *path,
+                 void (*check)(struct cam_case *c, const char *path)) {
+    DIR *d = opendir(path);
+    if (d == NULL) {
+        check(c, path);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        char *below = rp_format("%s/%s", path, e->d_name);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            walk(c, below, check);
+        free(below);
+    }
+    closedir(d);
+}
+
+static void check_whole(struct cam_case *c, const char *path) {
+    if (ends_with(path, ".json"))
+        check_json(c, path);
+}
+
+void cam_check_whole(struct cam_case *c, const char *name) {
+    char *path = cam_path(c, name);
+    if (cam_exists(c, name))
+        walk(c, path, check_whole);
+    free(path);
+}
+
+static void check_no_temporary(struct cam_case *c, const char *path) {
+    if (strstr(path, ".tmp-") != NULL)
+        cam_fail(c, "it left the temporary file %s", path);
+}
+
 static void check_folder(struct cam_case *c) {
+    walk(c, c->folder, check_no_temporary);
     DIR *d = opendir(c->folder);
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
         if (e->d_name[0] != '.' || (e->d_name[1] != 0 && e->d_name[1] != '.'))
@@ -77,6 +125,22 @@ static void check_folder(struct cam_case *c) {
                 cam_fail(c, "it left the file %s", e->d_name);
     if (d != NULL)
         closedir(d);
+}
+
+bool cam_same_bytes(const struct cam_case *c, const char *one, const char *other) {
+    char *text[2] = {NULL, NULL}, *path[2] = {cam_path(c, one), cam_path(c, other)};
+    size_t length[2] = {0, 0};
+    struct rp_err ignored = {{0}};
+    for (int k = 0; k < 2; k++)
+        if (rp_read_file(path[k], &text[k], &length[k], &ignored) != RP_OK)
+            length[k] = SIZE_MAX;
+    bool same = length[0] == length[1] &&
+                (length[0] == SIZE_MAX || memcmp(text[0], text[1], length[0]) == 0);
+    for (int k = 0; k < 2; k++) {
+        free(text[k]);
+        free(path[k]);
+    }
+    return same;
 }
 
 /* ---- command lines ---- */
@@ -90,6 +154,12 @@ void cam_word(struct cam_line *line, const char *format, ...) {
     if (line->n == 63)
         abort();
     line->words[line->n++] = rp_strdup(word);
+}
+
+void cam_line_fini(struct cam_line *line) {
+    for (int k = 0; k < line->n; k++)
+        free(line->words[k]);
+    line->n = 0;
 }
 
 bool cam_has(const struct cam_line *line, const char *word) {
@@ -183,9 +253,7 @@ void cam_command(struct cam_case *c, struct cam_line *line, struct cam_ended *e)
     c->counts->interrupts += e->after_sign_s >= 0;
     check_end(c, line, e);
     check_folder(c);
-    for (int k = 0; k < line->n; k++)
-        free(line->words[k]);
-    line->n = 0;
+    cam_line_fini(line);
 }
 
 json_t *cam_json(struct cam_case *c, const struct cam_ended *e) {

@@ -21,6 +21,7 @@ struct cam_options {
     uint64_t seed;
     bool steady;    /* no case depends on a clock */
     bool sanitized; /* the program is slow, so times say nothing */
+    bool highs;     /* the program finds HiGHS */
 };
 
 struct cam_counts {
@@ -56,6 +57,12 @@ void cam_write_graph(struct cam_case *c, const char *name, const struct cam_wish
 void cam_expect(struct cam_case *c, const char *name);
 bool cam_exists(const struct cam_case *c, const char *name);
 
+/* Whether both hold the same, or neither is there. */
+bool cam_same_bytes(const struct cam_case *c, const char *one, const char *other);
+
+/* Fails if the file, or a file in or below the folder, is a JSON file that is not whole. */
+void cam_check_whole(struct cam_case *c, const char *name);
+
 /* ---- command lines ---- */
 
 struct cam_line {
@@ -70,10 +77,11 @@ struct cam_line {
 void cam_word(struct cam_line *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool cam_has(const struct cam_line *line, const char *word);
+void cam_line_fini(struct cam_line *line); /* of one that does not run */
 
 /* Runs the line, frees it, and checks what holds for every command: no crash, an exit code
  * that is documented and is not 6, a message with every error, no control characters, no
- * file left that was not expected, and the time limit. */
+ * file left that was not expected, no temporary one in a folder, and the time limit. */
 void cam_command(struct cam_case *c, struct cam_line *line, struct cam_ended *e);
 
 /* The whole of standard output as one JSON object, or NULL after a failure. */

@@ -13,11 +13,7 @@ static void solve_by_policies(struct cam_case *c, const struct cam_subject *s,
         struct cam_line line = {.n = 0};
         char name[32], policy[160];
         snprintf(name, sizeof name, "p%zu.json", k);
-        cam_begin(c, &line, "solve");
-        cam_word(&line, "%s", s->name);
-        cam_word(&line, "--json");
-        cam_word(&line, "-o");
-        cam_word(&line, "%s", name);
+        cam_begin_solve(c, s, name, &line);
         cam_draw_budget(c, s, &line);
         cam_draw_limit(c, &line, 0.05, 0.5);
         if (rp_rng_percent(&c->r, 20))

@@ -3,10 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/io.h"
 
 enum { MOST_RUNS = 6 };
 
@@ -52,32 +49,52 @@ void cam_case_solve(struct cam_case *c) {
         cam_cross_check(c, answers, solve_often(c, &s, answers));
 }
 
-void cam_case_brute(struct cam_case *c) {
+void cam_case_wide(struct cam_case *c) {
     struct cam_subject s;
     struct cam_answer answers[MOST_RUNS];
+    struct cam_wish wish = {.min_ops = 2, .max_ops = c->o->steady ? 12 : 60, .wide = true};
+    cam_new_subject(c, "g.json", &wish, &s);
+    if (s.solvable)
+        cam_cross_check(c, answers, solve_often(c, &s, answers));
+}
+
+/* Once more, with little memory. Without addresses, brute force knows all plans. */
+static void solve_tightly(struct cam_case *c, const struct cam_subject *s,
+                          struct cam_answer *a) {
+    struct cam_line line = {.n = 0};
+    cam_begin_solve(c, s, "tight.json", &line);
+    cam_draw_tight_budget(c, s, &line);
+    cam_draw_limit(c, &line, 0.02, 0.1);
+    line.limit_s = 0;
+    cam_word(&line, "--ignore-clock");
+    cam_word(&line, "--no-addresses");
+    cam_draw_host_budget(c, s, &line);
+    if (rp_rng_percent(&c->r, 20))
+        cam_word(&line, "--reorder");
+    cam_solve(c, s, "tight.json", &line, a);
+}
+
+void cam_case_brute(struct cam_case *c) {
+    struct cam_subject s;
+    struct cam_answer answers[MOST_RUNS + 1];
     struct cam_wish wish = {
         .min_ops = 2, .max_ops = 7, .for_brute_force = true, .plain = true};
-    cam_new_subject(c, "g.json", &wish, &s);
-    size_t n = s.solvable ? solve_often(c, &s, answers) : 0;
+    wish.homes = rp_rng_percent(&c->r, 50);
+    if (wish.homes) /* each source that moves is one more tensor to try */
+        wish.max_ops = 5;
+    if (rp_rng_percent(&c->r, 30)) {
+        s = (struct cam_subject){.name = "g.json"};
+        cam_new_host_graph(c, s.name, &s.graph);
+        cam_measure(c, &s);
+    } else {
+        cam_new_subject(c, "g.json", &wish, &s);
+    }
+    size_t n = s.accepted ? solve_often(c, &s, answers) : 0;
+    if (s.accepted)
+        solve_tightly(c, &s, &answers[n++]);
     cam_cross_check(c, answers, n);
     for (size_t k = 0; k < n; k++)
         cam_brute_check(c, s.name, &answers[k]);
-}
-
-static bool same_bytes(const struct cam_case *c, const char *one, const char *other) {
-    char *text[2] = {NULL, NULL}, *path[2] = {cam_path(c, one), cam_path(c, other)};
-    size_t length[2] = {0, 0};
-    struct rp_err ignored = {{0}};
-    for (int k = 0; k < 2; k++)
-        if (rp_read_file(path[k], &text[k], &length[k], &ignored) != RP_OK)
-            length[k] = SIZE_MAX;
-    bool same = length[0] == length[1] &&
-                (length[0] == SIZE_MAX || memcmp(text[0], text[1], length[0]) == 0);
-    for (int k = 0; k < 2; k++) {
-        free(text[k]);
-        free(path[k]);
-    }
-    return same;
 }
 
 /* The same options, drawn twice from the same numbers. Without the clock, the same bytes.
@@ -100,6 +117,6 @@ void cam_case_repeat(struct cam_case *c) {
         line.limit_s = 0;
         cam_solve(c, &s, names[k], &line, &a);
     }
-    if (s.solvable && !same_bytes(c, names[0], names[1]))
+    if (s.solvable && !cam_same_bytes(c, names[0], names[1]))
         cam_fail(c, "the same options gave other bytes");
 }

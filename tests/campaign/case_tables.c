@@ -1,6 +1,6 @@
 /* The commands that plan several times: sweep and maxbatch. */
 #include "cases.h"
-#include "planning.h"
+#include "curve.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,46 +10,6 @@
 #include "base/mem.h"
 
 /* ---- sweep ---- */
-
-enum { MOST_POINTS = 5 };
-
-/* Every point's plan is valid, time never rises with the budget, and no bound is above the
- * time of a plan that it speaks of. */
-static void check_points(struct cam_case *c, const struct cam_subject *s,
-                         uint64_t host_budget, const json_t *o) {
-    uint64_t least = UINT64_MAX, budget = 0;
-    struct cam_answer answers[MOST_POINTS];
-    size_t n = 0;
-    json_t *point;
-    size_t k;
-    json_t *graph = json_array_get(json_object_get(o, "graphs"), 0);
-    json_array_foreach(json_object_get(graph, "points"), k, point) {
-        struct ck_figures f;
-        char name[64];
-        const char *plan = json_string_value(json_object_get(point, "plan"));
-        snprintf(name, sizeof name, "curve/%s", plan != NULL ? plan : "none");
-        bool found = plan != NULL;
-        if (found && !cam_exists(c, name))
-            cam_fail(c, "sweep: %s and its report disagree", name);
-        if (cam_member(point, "budget_bytes") < budget)
-            cam_fail(c, "sweep: the budgets do not rise");
-        budget = cam_member(point, "budget_bytes");
-        if (!found || !cam_exists(c, name) || !cam_judge(c, s->name, name, &f))
-            continue;
-        if (f.time_ns > least)
-            cam_fail(c, "sweep: the time of point %zu rises", k);
-        if (f.time_ns != cam_member(point, "time_ns") ||
-            f.fixed_bytes + f.arena_bytes > budget)
-            cam_fail(c, "sweep: %s is not what the report says", name);
-        if (f.host_bytes > host_budget)
-            cam_fail(c, "sweep: %s needs more host memory than allowed", name);
-        least = f.time_ns;
-        answers[n] = (struct cam_answer){.found = true, .plan = f};
-        snprintf(answers[n].name, sizeof answers[n].name, "point %zu", k);
-        cam_read_bound(&answers[n++]);
-    }
-    cam_cross_check(c, answers, n);
-}
 
 void cam_case_sweep(struct cam_case *c) {
     struct cam_subject s;
@@ -65,7 +25,7 @@ void cam_case_sweep(struct cam_case *c) {
     cam_word(&line, "-o");
     cam_word(&line, "curve");
     cam_expect(c, "curve");
-    cam_word(&line, "-n%u", cam_between(&c->r, 2, MOST_POINTS));
+    cam_word(&line, "-n%u", cam_between(&c->r, 2, CAM_MOST_POINTS));
     cam_draw_limit(c, &line, 0.02, 0.2);
     line.limit_s = 0; /* it is one for each point */
     if (rp_rng_percent(&c->r, 30))
@@ -82,7 +42,7 @@ void cam_case_sweep(struct cam_case *c) {
     if (e.code != 0 && !s.graph.extreme)
         cam_fail(c, "sweep: exit code %d: %.200s", e.code, e.err);
     json_t *o = e.code == 0 ? cam_json(c, &e) : NULL;
-    check_points(c, &s, host_budget, o);
+    cam_check_curve(c, &s, "curve", host_budget, o);
     json_decref(o);
     cam_ended_fini(&e);
 }

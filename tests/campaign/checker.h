@@ -27,7 +27,8 @@ struct ck_figures {
     bool addressed;
     bool reruns, swaps; /* the plan runs an op again; copies something */
     bool given_order;   /* its first runs are in the graph's order */
-    bool schedule;      /* no op runs twice between two first runs, and those in order */
+    bool schedule;      /* no op runs twice between two first runs, and those in order, and
+                           none after the last */
     struct ck_bound_for bound_for;
 };
 

@@ -5,13 +5,14 @@
 
 #include "generator.h"
 
-enum { CAM_NONE = -1, CAM_MAX_INPUTS = 16, CAM_MAX_OUTPUTS = 4, CAM_MAX_UPDATES = 3 };
+enum { CAM_NONE = -1, CAM_MAX_INPUTS = 48, CAM_MAX_OUTPUTS = 40, CAM_MAX_UPDATES = 3 };
 
 struct cam_op {
     int in[CAM_MAX_INPUTS], out[CAM_MAX_OUTPUTS], updates[CAM_MAX_UPDATES];
     int n_in, n_out, n_updates;
     uint64_t time_ns, workspace;
     bool once, ordered, rewrites;
+    bool wide; /* many inputs and outputs */
 };
 
 struct cam_tensor {
@@ -33,5 +34,8 @@ struct cam_draft {
  * order of the ops, each with its outputs before the next. */
 const char *cam_draw_shape(struct cam_draft *d, int *shape);
 void cam_connect(struct cam_draft *d, int shape, int i);
+
+/* Op i reads many outputs of the ops before, of the last ones in the first place. */
+void cam_read_many(struct cam_draft *d, int i);
 
 #endif

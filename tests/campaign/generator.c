@@ -65,11 +65,12 @@ static int add_tensor(struct cam_draft *d, enum habit bytes, uint32_t percent_em
 /* The first `n_homes` of the words below are drawn. */
 static void add_sources(struct cam_draft *d, enum habit bytes, uint32_t n_homes) {
     static const char *const homes[] = {"device", "any", "host"};
-    d->n_sources = (int)rp_rng_below(d->r, d->wish->for_brute_force ? 2 : 6);
+    uint32_t most = !d->wish->for_brute_force ? 5 : d->wish->homes ? 2 : 1;
+    d->n_sources = (int)cam_between(d->r, 0, most);
     for (int k = 0; k < d->n_sources; k++) {
         int x = add_tensor(d, bytes, 5, rp_rng_percent(d->r, 60) ? "parameter" : "input");
         d->tensors[x].source = true;
-        if (n_homes > 0 && rp_rng_percent(d->r, 60))
+        if (n_homes > 0 && rp_rng_percent(d->r, d->wish->homes ? 85 : 60))
             d->tensors[x].home = homes[rp_rng_below(d->r, n_homes)];
     }
 }
@@ -83,7 +84,7 @@ static void read_sources(struct cam_draft *d, struct cam_op *op, uint32_t percen
 struct habits {
     enum habit bytes, time;
     int shape;
-    uint32_t empty, once, workspace, sources, outputs, kept;
+    uint32_t empty, once, workspace, sources, outputs, kept, wide;
     bool v2;
     uint32_t n_homes, updates; /* of version 2 */
 };
@@ -91,8 +92,10 @@ struct habits {
 static void add_outputs(struct cam_draft *d, int i, const struct habits *h) {
     struct cam_op *op = &d->ops[i];
     bool backward = h->shape == 5 && 2 * i >= d->n_ops;
-    op->n_out = rp_rng_percent(d->r, h->outputs) ? (int)cam_between(d->r, 2, 4) : 1;
-    if (op->once && rp_rng_percent(d->r, 20))
+    op->n_out = op->wide ? (int)cam_between(d->r, 5, CAM_MAX_OUTPUTS)
+                : rp_rng_percent(d->r, h->outputs) ? (int)cam_between(d->r, 2, 4)
+                                                   : 1;
+    if (op->once && !op->wide && rp_rng_percent(d->r, 20))
         op->n_out = 0;
     for (int k = 0; k < op->n_out; k++)
         op->out[k] =
@@ -129,6 +132,9 @@ static void add_op(struct cam_draft *d, const struct habits *h, int i) {
     struct cam_op *op = &d->ops[i];
     *op = (struct cam_op){.rewrites = true};
     cam_connect(d, h->shape, i);
+    op->wide = rp_rng_percent(d->r, h->wide);
+    if (op->wide)
+        cam_read_many(d, i);
     read_sources(d, op, h->sources);
     op->once = rp_rng_percent(d->r, h->once);
     op->time_ns = draw_number(d->r, h->time);
@@ -149,6 +155,13 @@ static void choose_kept(struct cam_draft *d, const struct habits *h) {
         d->tensors[last->out[k]].kept = true;
 }
 
+/* The percentage of wide ops. There are fewer of them in large graphs. */
+static uint32_t draw_wide(const struct cam_draft *d) {
+    bool some = rp_rng_percent(d->r, d->wish->wide ? 100 : 10);
+    uint32_t most = 4000 / (uint32_t)(d->n_ops + 40);
+    return some && !d->wish->for_brute_force ? cam_between(d->r, most / 4, most) : 0;
+}
+
 static struct habits draw_habits(struct cam_draft *d, bool v2) {
     static const uint8_t percents[] = {0, 0, 5, 20, 90};
     struct habits h = {.bytes = draw_habit(d), .time = draw_habit(d), .v2 = v2};
@@ -159,6 +172,7 @@ static struct habits draw_habits(struct cam_draft *d, bool v2) {
     h.sources = rp_rng_percent(d->r, 10) ? 100 : 15;
     h.outputs = small ? 10 : percents[rp_rng_below(d->r, 5)];
     h.kept = percents[rp_rng_below(d->r, 4)];
+    h.wide = draw_wide(d);
     h.updates = v2 ? percents[rp_rng_below(d->r, 4)] : 0;
     if (v2)
         h.n_homes = rp_rng_percent(d->r, d->wish->homes ? 70 : 8) ? 3

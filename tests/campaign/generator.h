@@ -16,6 +16,7 @@ struct cam_wish {
     bool for_brute_force; /* few tensors, small numbers, bandwidths, alignment 1 */
     bool plain;           /* no extreme numbers: every sum is far below 2^63 */
     bool homes;           /* many sources live on the host, or may do so */
+    bool wide;            /* ops have many inputs and outputs */
 };
 
 /* What a case has to know of a graph without reading it again. */

@@ -42,8 +42,10 @@ static void classify_run(struct ck_judge *j, int i) {
     if (j->runs[i] > 0) {
         f->reruns = true;
         /* The ops between two first runs come in the order of their first runs, which is
-         * the graph's as long as given_order holds; otherwise we do not say. */
-        f->schedule = f->schedule && i > j->last_in_stage;
+         * the graph's as long as given_order holds; otherwise we do not say. None comes
+         * after the last first run. */
+        bool at_end = j->last_first == j->g->n_ops - 1;
+        f->schedule = f->schedule && i > j->last_in_stage && !at_end;
         j->last_in_stage = i;
         return;
     }

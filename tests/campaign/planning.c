@@ -12,6 +12,15 @@ void cam_begin(const struct cam_case *c, struct cam_line *line, const char *comm
     cam_word(line, "%s", command);
 }
 
+void cam_begin_solve(const struct cam_case *c, const struct cam_subject *s,
+                     const char *name, struct cam_line *line) {
+    cam_begin(c, line, "solve");
+    cam_word(line, "%s", s->name);
+    cam_word(line, "--json");
+    cam_word(line, "-o");
+    cam_word(line, "%s", name);
+}
+
 void cam_draw_limit(struct cam_case *c, struct cam_line *line, double least_s,
                     double most_s) {
     uint32_t ms = cam_between(&c->r, (uint32_t)(1000 * least_s), (uint32_t)(1000 * most_s));
@@ -51,6 +60,7 @@ void cam_measure(struct cam_case *c, struct cam_subject *s) {
         json_t *o = cam_json(c, &e);
         s->floor_bytes = cam_member(o, "floor_bytes");
         s->keep_all_bytes = cam_member(o, "keep_all_bytes");
+        s->accepted = true;
         s->solvable = e.code == 0;
         if (e.code == 1 && !s->graph.lives_on_host)
             cam_fail(c, "there is no plan at 100%%");
@@ -102,6 +112,24 @@ void cam_draw_budget(struct cam_case *c, const struct cam_subject *s,
         cam_word(line, "%" PRIu64,
                  low + rp_rng_below(&c->r, room / (1 + rp_rng_below(&c->r, 3)) + 1));
     }
+}
+
+struct cam_wish cam_draw_small_wish(struct cam_case *c) {
+    struct cam_wish wish = {.min_ops = 3, .max_ops = 60};
+    if (rp_rng_percent(&c->r, 70))
+        wish = (struct cam_wish){
+            .min_ops = 6, .max_ops = 30, .for_brute_force = true, .plain = true};
+    return wish;
+}
+
+void cam_draw_tight_budget(struct cam_case *c, const struct cam_subject *s,
+                           struct cam_line *line) {
+    uint64_t low = s->floor_bytes, high = s->keep_all_bytes;
+    if (high > low && rp_rng_percent(&c->r, 60))
+        cam_word(line, "--budget=%" PRIu64,
+                 low + rp_rng_below(&c->r, (high - low) / 2 + 1));
+    else
+        cam_draw_budget(c, s, line);
 }
 
 /* ---- policies ---- */
@@ -190,6 +218,8 @@ static void draw_search_options(struct cam_case *c, const struct cam_subject *s,
         cam_word(line, "--ignore-clock");
         line->limit_s = 0;
     }
+    if (rp_rng_percent(&c->r, 20) && c->o->highs)
+        cam_word(line, "--engine=highs");
     if (!cam_has(line, "--reorder") && rp_rng_percent(&c->r, s->graph.free_order ? 40 : 5))
         cam_word(line, "--given-order");
     if (start != NULL && !start->plan.given_order && !any_order(s, line))
@@ -199,11 +229,7 @@ static void draw_search_options(struct cam_case *c, const struct cam_subject *s,
 
 void cam_draw_solve(struct cam_case *c, const struct cam_subject *s, const char *name,
                     const struct cam_answer *start, struct cam_line *line) {
-    cam_begin(c, line, "solve");
-    cam_word(line, "%s", s->name);
-    cam_word(line, "--json");
-    cam_word(line, "-o");
-    cam_word(line, "%s", name);
+    cam_begin_solve(c, s, name, line);
     cam_draw_budget(c, s, line);
     cam_draw_limit(c, line, 0.02, s->graph.n_ops > 400 ? 1.5 : 0.6);
     draw_modes(c, s, line);
@@ -364,6 +390,7 @@ void cam_solve(struct cam_case *c, const struct cam_subject *s, const char *name
     if (e.code != 0 && cam_exists(c, name))
         cam_fail(c, "exit code %d, and %s was written", e.code, name);
     a->impossible = e.code == 1 && !policy;
+    a->none_found = e.code == 4 && !policy;
     if (o != NULL && e.code == 0)
         check_plan(c, s, o, a, policy);
     json_decref(o);

@@ -8,7 +8,8 @@
 struct cam_subject {
     char name[32]; /* of its file */
     struct cam_graph graph;
-    bool solvable; /* the program accepts it */
+    bool accepted; /* the program reads it */
+    bool solvable; /* there is a plan at 100% */
     uint64_t floor_bytes, keep_all_bytes;
 };
 
@@ -28,12 +29,23 @@ struct cam_wish cam_draw_wish(struct cam_case *c);
 void cam_draw_budget(struct cam_case *c, const struct cam_subject *s,
                      struct cam_line *line);
 
+/* A wish for up to 60 ops, mostly for up to 30 whose times are about those of copies. */
+struct cam_wish cam_draw_small_wish(struct cam_case *c);
+
+/* Adds a budget that is mostly in the lower half between floor and keep-all. */
+void cam_draw_tight_budget(struct cam_case *c, const struct cam_subject *s,
+                           struct cam_line *line);
+
 /* Adds a time limit, as a number that the program reads. */
 void cam_draw_limit(struct cam_case *c, struct cam_line *line, double least_s,
                     double most_s);
 
 /* "remat-plan COMMAND" */
 void cam_begin(const struct cam_case *c, struct cam_line *line, const char *command);
+
+/* "remat-plan solve GRAPH --json -o NAME" */
+void cam_begin_solve(const struct cam_case *c, const struct cam_subject *s,
+                     const char *name, struct cam_line *line);
 
 /* Adds --host-budget now and then. */
 void cam_draw_host_budget(struct cam_case *c, const struct cam_subject *s,

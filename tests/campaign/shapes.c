@@ -104,3 +104,9 @@ const char *cam_draw_shape(struct cam_draft *d, int *shape) {
 void cam_connect(struct cam_draft *d, int shape, int i) {
     shapes[shape].connect(d, i);
 }
+
+void cam_read_many(struct cam_draft *d, int i) {
+    int n = (int)cam_between(d->r, 5, CAM_MAX_INPUTS);
+    for (int k = 0; k < n; k++)
+        read_op(d, i, rp_rng_percent(d->r, 60) ? i - 1 - k / 8 : any_before(d, i));
+}

@@ -98,8 +98,9 @@ rp_rc rp_whole_model_init(struct rp_whole_model *m, const struct rp_instance *p,
         return too_large(p, err);
     rp_interval_model_init_within(&m->interval, p, 2 * total_ns, &without_v);
     if (m->interval.empty)
-        rc = rp_fail(err, RP_NO,
-                     "the model has no point: no plan takes at most %" PRIu64 " ns",
+        rc = rp_fail(err, RP_LIMIT,
+                     "the model has no point: it ends at %" PRIu64
+                     " ns, twice what all ops take, and no plan is as fast",
                      2 * total_ns);
     else
         build(m);

@@ -59,9 +59,9 @@ struct rp_whole_model {
     RP_VEC(struct rp_whole_copy) copies;
 };
 
-/* `p` must outlive the model, which the caller owns on RP_OK. RP_NO: no plan that takes at
- * most twice keep-all's time exists. RP_LIMIT: it is too large; the message says its size.
- */
+/* `p` must outlive the model, which the caller owns on RP_OK. RP_LIMIT:
+ * no plan takes at most twice keep-all's time, which says nothing of slower ones; or the
+ * model is too large, and the message says its size. */
 rp_rc rp_whole_model_init(struct rp_whole_model *m, const struct rp_instance *p,
                           struct rp_err *err);
 void rp_whole_model_fini(struct rp_whole_model *m); /* safe on a zeroed one */
