@@ -43,7 +43,7 @@ static void compare(struct cam_case *c, const struct cam_answer *narrow,
 void cam_case_classes(struct cam_case *c) {
     struct cam_subject s;
     struct cam_answer answers[WIDEST + 1] = {{.found = false}};
-    struct cam_wish wish = cam_draw_small_wish(c);
+    struct cam_wish wish = cam_small_wish(&c->r);
     wish.homes = rp_rng_percent(&c->r, 30);
     cam_new_subject(c, "g.json", &wish, &s);
     struct rp_rng begin = c->r;

@@ -65,7 +65,7 @@ void cam_case_exchange(struct cam_case *c) {
     struct cam_subject s;
     struct cam_answer plan;
     struct cam_line line = {.n = 0};
-    struct cam_wish wish = cam_draw_small_wish(c);
+    struct cam_wish wish = cam_small_wish(&c->r);
     cam_new_subject(c, "g.json", &wish, &s);
     if (!s.solvable)
         return;

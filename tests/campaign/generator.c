@@ -324,3 +324,11 @@ void cam_generate(struct rp_rng *r, const struct cam_wish *wish, struct cam_grap
     free(d.ops);
     free(d.tensors);
 }
+
+struct cam_wish cam_small_wish(struct rp_rng *r) {
+    struct cam_wish wish = {.min_ops = 3, .max_ops = 60};
+    if (rp_rng_percent(r, 70))
+        wish = (struct cam_wish){
+            .min_ops = 6, .max_ops = 30, .for_brute_force = true, .plain = true};
+    return wish;
+}

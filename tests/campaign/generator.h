@@ -32,6 +32,9 @@ struct cam_graph {
 
 void cam_generate(struct rp_rng *r, const struct cam_wish *wish, struct cam_graph *g);
 
+/* A wish for up to 60 ops, mostly for up to 30 whose times are about those of copies. */
+struct cam_wish cam_small_wish(struct rp_rng *r);
+
 /* A number of 1 .. 2^bits-1 whose number of digits is uniform. */
 uint64_t cam_log_uniform(struct rp_rng *r, uint32_t bits);
 uint32_t cam_between(struct rp_rng *r, uint32_t low, uint32_t high);

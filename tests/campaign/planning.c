@@ -42,6 +42,11 @@ struct cam_wish cam_draw_wish(struct cam_case *c) {
     return (struct cam_wish){.min_ops = k > 0 ? most[k - 1] : 1, .max_ops = most[k]};
 }
 
+/* An answer: a plan, that there can be none, or that none was found. */
+static bool reports(const struct cam_ended *e) {
+    return e->code == 0 || e->code == 1 || (e->code == 4 && e->out_len > 0);
+}
+
 /* What `solve` says with a budget of 100%. A graph of huge numbers may be refused, and
  * where sources live on the host there may be no plan. */
 void cam_measure(struct cam_case *c, struct cam_subject *s) {
@@ -56,7 +61,7 @@ void cam_measure(struct cam_case *c, struct cam_subject *s) {
     cam_command(c, &line, &e);
     if (e.code == 3 && !s->graph.extreme)
         cam_fail(c, "solve refuses the graph: %.200s", e.err);
-    if (e.code == 0 || e.code == 1) {
+    if (reports(&e)) {
         json_t *o = cam_json(c, &e);
         s->floor_bytes = cam_member(o, "floor_bytes");
         s->keep_all_bytes = cam_member(o, "keep_all_bytes");
@@ -112,14 +117,6 @@ void cam_draw_budget(struct cam_case *c, const struct cam_subject *s,
         cam_word(line, "%" PRIu64,
                  low + rp_rng_below(&c->r, room / (1 + rp_rng_below(&c->r, 3)) + 1));
     }
-}
-
-struct cam_wish cam_draw_small_wish(struct cam_case *c) {
-    struct cam_wish wish = {.min_ops = 3, .max_ops = 60};
-    if (rp_rng_percent(&c->r, 70))
-        wish = (struct cam_wish){
-            .min_ops = 6, .max_ops = 30, .for_brute_force = true, .plain = true};
-    return wish;
 }
 
 void cam_draw_tight_budget(struct cam_case *c, const struct cam_subject *s,
@@ -380,7 +377,7 @@ void cam_solve(struct cam_case *c, const struct cam_subject *s, const char *name
     read_class(s, line, &a->of);
     cam_expect(c, name);
     cam_command(c, line, &e);
-    json_t *o = e.code == 0 || e.code == 1 ? cam_json(c, &e) : NULL;
+    json_t *o = reports(&e) ? cam_json(c, &e) : NULL;
     a->of.budget_bytes = cam_member(o, "budget_bytes");
     check_activation_budget(c, s, activations, o);
     if (e.code == 2 && !policy && !refused)
@@ -390,7 +387,7 @@ void cam_solve(struct cam_case *c, const struct cam_subject *s, const char *name
     if (e.code != 0 && cam_exists(c, name))
         cam_fail(c, "exit code %d, and %s was written", e.code, name);
     a->impossible = e.code == 1 && !policy;
-    a->none_found = e.code == 4 && !policy;
+    a->none_found = e.code == 4 && o != NULL && !policy;
     if (o != NULL && e.code == 0)
         check_plan(c, s, o, a, policy);
     json_decref(o);

@@ -29,9 +29,6 @@ struct cam_wish cam_draw_wish(struct cam_case *c);
 void cam_draw_budget(struct cam_case *c, const struct cam_subject *s,
                      struct cam_line *line);
 
-/* A wish for up to 60 ops, mostly for up to 30 whose times are about those of copies. */
-struct cam_wish cam_draw_small_wish(struct cam_case *c);
-
 /* Adds a budget that is mostly in the lower half between floor and keep-all. */
 void cam_draw_tight_budget(struct cam_case *c, const struct cam_subject *s,
                            struct cam_line *line);
