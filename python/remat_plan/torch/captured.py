@@ -140,3 +140,8 @@ def allocated(tensor: torch.Tensor) -> int:
 def tensors_in(value: Any) -> list[torch.Tensor]:
     """The tensors of a node's value, in order."""
     return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def identity(tensor: torch.Tensor) -> int:
+    """Equal for tensors that look into one storage."""
+    return int(tensor.untyped_storage()._cdata)
