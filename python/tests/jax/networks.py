@@ -105,7 +105,8 @@ WORK: dict[str, Any] = {"time_limit": 0.2, "options": ("--ignore-clock",)}
 def plan(graph: Graph, share: float, *options: str) -> Plan:
     """A plan for a share of the memory above sources and kept tensors."""
     kept = graph.fixed_bytes + sum(graph.tensors[x].bytes for x in graph.keep)
-    peak = solve(graph, budget="100%", **(WORK | {"time_limit": 1})).budget_bytes
+    unplaced = (*WORK["options"], "--no-addresses")
+    peak = solve(graph, budget="100%", **(WORK | {"options": unplaced})).budget_bytes
     budget = kept + int((peak - kept) * share)
-    given = (*WORK["options"], "--no-addresses", *options)
-    return solve(graph, budget=budget, **(WORK | {"time_limit": 2, "options": given}))
+    given = WORK | {"time_limit": 2, "options": (*unplaced, *options)}
+    return solve(graph, budget=budget, **given)
