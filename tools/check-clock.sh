@@ -3,7 +3,8 @@
 # searches must say --ignore-clock. It may stand elsewhere in the file if the command has
 # "$@" or a variable (`maxbatch` never looks at the clock). Not meant: policies that only record steps,
 # what only writes models and tables, and what tests/clock-allowed lists, one FILE and the
-# reason a line.
+# reason a line. In python/tests a statement with time_limit must say --ignore-clock too, or be
+# of the tables WORK, which do.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 awk '
@@ -45,4 +46,19 @@ END {
             bad = 1
         }
     exit bad
-}' searches='(-p|--policy)[ =]([^ ]*,)?(remat|checkmate|all)([,: ]|$)' tests/clock-allowed tests/cli/*.sh tests/*.sh tools/*.sh
+}' searches='(-p|--policy)[ =]([^ ]*,)?(remat|checkmate|all)([,: ]|$)' tests/clock-allowed tests/cli/*.sh tests/*.sh tools/*.sh || failed=1
+awk '
+FNR == 1 { text = ""; open = 0 }
+{
+    text = text $0
+    open += gsub(/[[({]/, "&") - gsub(/[])}]/, "&")
+    if (open > 0) next
+    if (text ~ /time_limit["\047]?[=:] ?[0-9.]/ && text !~ /--ignore-clock|WORK/) {
+        printf "FAILED clock: %s:%d: this search depends on the clock: %s\n", FILENAME, FNR, text
+        bad = 1
+    }
+    text = ""
+    open = 0
+}
+END { exit bad }' $(find python/tests -name '*.py') || failed=1
+exit "${failed:-0}"

@@ -43,7 +43,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import remat_plan, small
 print(remat_plan.program.find())
-print(remat_plan.solve(small.graph(), budget=80, time_limit=1).claims["peak_bytes"])
+print(remat_plan.solve(small.graph(), budget=80, **small.WORK).claims["peak_bytes"])
 """
 
 

@@ -55,6 +55,7 @@ def policy(
     argnums: int | Sequence[int] = 0,
     offload: bool = False,
     time_limit: float = 60,
+    options: Sequence[str] = (),
     progress: bool | None = None,
 ) -> Policy:
     """Plan which named values of `step(*args)` to save, offload or recompute.
@@ -65,7 +66,7 @@ def policy(
     share its fate. The budgets are as in `remat_plan.solve`, and their N% are shares of the
     peak if all names are saved. `times` is as in `export`. `offload` needs a device model
     with a host link. `time_limit` is for each search, of which a tight budget may take
-    several.
+    several, and `options` are further options of `remat-plan solve`.
 
     Values without a name cannot stay, so the budget must have room for computing again what
     lies between names. What a policy saves and what is then computed again is taken from
@@ -76,7 +77,9 @@ def policy(
     traced, parts = asked.trace(None)
     _check_names(parts)
     names = tuple(dict.fromkeys(str(v.name) for v in parts.targets if v.name is not None))
-    search = Search(asked, traced, parts, frozenset(names), offload, time_limit, progress)
+    search = Search(
+        asked, traced, parts, frozenset(names), offload, time_limit, options, progress
+    )
     found = search.run(budget, activation_budget)
     offloaded = tuple(n for n in names if n in found.offloaded)
     saved = tuple(n for n in names if n in found.saved and n not in found.offloaded)

@@ -96,6 +96,7 @@ class Search:
     names: Names
     offload: bool
     time_limit: float
+    options: Sequence[str]
     progress: bool | None
 
     def run(self, budget: str | int | None, activation_budget: str | None) -> Found:
@@ -163,7 +164,7 @@ class Search:
             graph,
             budget=limit,
             time_limit=self.time_limit,
-            options=["--no-addresses", *([] if swap else ["--no-swap"])],
+            options=["--no-addresses", *([] if swap else ["--no-swap"]), *self.options],
             progress=self.progress,
         )
 

@@ -62,19 +62,19 @@ def place(
 
 
 def put(place: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """Copy a result to its place, and keep its strides."""
+    """Copy a result to its place, and keep its type and strides."""
     place = runtime.laid_out(place, value, int(value.storage_offset()))
     runtime.distinct(place, place).copy_(runtime.distinct(value, place))
     return place
 
 
 def write(
-    op: Any, out_form: Any, outs: Sequence[str], strides: list[Any], *args: Any, **kwargs: Any
+    op: Any, out_form: Any, outs: Sequence[str], layouts: list[Any], *args: Any, **kwargs: Any
 ) -> Any:
     """Run an op so that it writes to the places named `outs`, by its out form or else by a
-    conversion. If what it reads is laid out in another way than was traced, with `strides`,
-    its result may be too: then it is copied."""
-    if strides_of(args) == strides:
+    conversion. If what it reads has another type or layout than was traced, its result may
+    too: then it is copied."""
+    if layouts_of(args) == layouts:
         return (out_form or convert)(*args, **kwargs)
     places = [kwargs.pop(name) for name in outs]
     made = tensors_in(op(*args, **kwargs))
@@ -82,12 +82,13 @@ def write(
     return put_there if len(put_there) > 1 else put_there[0]
 
 
-def strides_of(args: Sequence[Any]) -> list[Any]:
-    """Of the tensors among arguments, also those in lists; 0 where there is one element."""
+def layouts_of(args: Sequence[Any]) -> list[Any]:
+    """Types and strides of the tensors among arguments, also of those in lists; a stride is 0
+    where there is one element."""
     each = (a if isinstance(a, list | tuple) else (a,) for a in args)
     tensors = [t for group in each for t in group if isinstance(t, torch.Tensor)]
     return [
-        tuple(s if n > 1 else 0 for n, s in zip(t.shape, t.stride(), strict=True))
+        (t.dtype, tuple(s if n > 1 else 0 for n, s in zip(t.shape, t.stride(), strict=True)))
         for t in tensors
     ]
 

@@ -10,7 +10,7 @@ import torch
 from torch import fx
 from torch.utils import _pytree as pytree
 
-from . import collectives, purity, runtime
+from . import collectives, purity, traced
 from .boundary import add_boundary
 from .captured import (
     Captured,
@@ -19,6 +19,7 @@ from .captured import (
     Role,
     Storage,
     allocated,
+    identity,
     is_tangent,
     tensors_in,
 )
@@ -28,7 +29,7 @@ from .errors import Refused
 def capture(module: fx.GraphModule, num_fwd_outputs: int, static: frozenset[int]) -> Captured:
     """What the joint graph means to the planner. Simplifies the graph. Raises Refused."""
     _simplify(module)
-    move_seeds_to_host(module)
+    traced.say_what_kernels_make(module)
     output = next(iter(module.graph.find_nodes(op="output")))
     captured = Captured(
         module=module,
@@ -67,7 +68,9 @@ def _simplify(module: fx.GraphModule) -> None:
         return node if stays(node) or purity.is_undefined(node) else None
 
     module.graph.eliminate_dead_code(stays)
+    traced.mark_views(module.graph)
     module.graph = fx_graph_cse(module.graph, unlike_others)
+    traced.follow_merged(module.graph)
     for node in list(module.graph.nodes):
         value = node.meta.get("val")
         if node.target is operator.getitem and isinstance(value, int | float):
@@ -121,59 +124,6 @@ def _as_found_later(target: fx.Node, needed: set[fx.Node]) -> fx.Node | None:
 
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
-ATTENTION_WITH_SEEDS_ON_HOST = (
-    torch.ops.aten._scaled_dot_product_efficient_attention.default,
-    torch.ops.aten._efficient_attention_forward.default,
-)
-
-
-def move_seeds_to_host(module: fx.GraphModule) -> None:
-    """Say where the seed and the offset of attention with dropout are.
-
-    PyTorch traces them as if they were on the GPU. But outside of CUDA graphs its
-    memory-efficient attention makes them in host memory, and its backward pass reads them
-    there.
-    """
-    for node in module.graph.nodes:
-        if node.target in ATTENTION_WITH_SEEDS_ON_HOST and purity.draws(node):
-            value = list(node.meta["val"])
-            for i in (2, 3):  # philox_seed, philox_offset
-                with value[i].fake_mode:
-                    value[i] = torch.empty_like(value[i], device="cpu")
-                for user in node.users:
-                    if user.target is operator.getitem and user.args[1] == i:
-                        user.meta["val"] = value[i]
-            node.meta["val"] = tuple(value)
-
-
-SCATTERS = (
-    torch.ops.aten.slice_scatter.default,
-    torch.ops.aten.select_scatter.default,
-    torch.ops.aten.diagonal_scatter.default,
-    torch.ops.aten.as_strided_scatter.default,
-)
-
-
-def show_whole_storage(node: fx.Node) -> bool:
-    """Give a scatter the value that it has when it runs, if another was traced.
-
-    It copies the whole storage that its input looks into, and looks into the copy as the
-    input does. Traced is a storage that ends, and may begin, with the elements.
-    """
-    if node.target not in SCATTERS:
-        return False
-    source, value = node.args[0].meta["val"], node.meta["val"]  # type: ignore[union-attr]
-    n_bytes = source.untyped_storage().nbytes()
-    whole = (n_bytes, source.storage_offset())
-    if runtime.repeats(source) or source.stride() != value.stride():
-        return False
-    if whole == (value.untyped_storage().nbytes(), value.storage_offset()):
-        return False
-    with value.fake_mode:
-        copy = torch.empty(n_bytes // value.itemsize, dtype=value.dtype, device=value.device)
-        layout = (value.shape, value.stride(), source.storage_offset())
-        node.meta["val"] = copy.as_strided(*layout)
-    return True
 
 
 def _device(module: fx.GraphModule) -> torch.device:
@@ -227,12 +177,12 @@ class _Reader:
         tensors = tensors_in(node.meta.get("val"))
         if not tensors:
             return None
-        if all(_identity(t) in self.index for t in tensors):
-            return self.index[_identity(tensors[0])]
+        if all(identity(t) in self.index for t in tensors):
+            return self.index[identity(tensors[0])]
         argument = _aliased_argument(node)
         base = None if argument is None else self.c.storage_of.get(argument)
         if base is not None:
-            self.index.update({_identity(t): base for t in tensors})
+            self.index.update({identity(t): base for t in tensors})
         return base
 
     def view(self, node: fx.Node, base: int) -> None:
@@ -244,15 +194,15 @@ class _Reader:
         self.c.role[node] = Role.VIEW
         self.c.storage_of[node] = base
         if base in self.shown:
-            _trace_again(node)
+            traced.trace_again(node)
 
     def op(self, node: fx.Node) -> None:
         self.c.role[node] = Role.OP
-        traced = tensors_in(node.meta.get("val"))
-        shown = show_whole_storage(node)
+        before = tensors_in(node.meta.get("val"))
+        shown = traced.show_whole_storage(node)
         value = node.meta.get("val")
         tensors = tensors_in(value)
-        if any(_identity(t) in self.index for t in tensors):
+        if any(identity(t) in self.index for t in tensors):
             raise Refused(f"{node.target} ({node.name}) returns an input beside new tensors")
         reads = {self.c.storage_of[a] for a in node.all_input_nodes if a in self.c.storage_of}
         makes = [
@@ -261,7 +211,7 @@ class _Reader:
         ]
         if shown:
             self.shown.add(makes[0])
-            self.index[_identity(traced[0])] = makes[0]
+            self.index[identity(before[0])] = makes[0]
         op = self.op_of[node] = CapturedOp(node, sorted(reads), sorted(set(makes)))
         if isinstance(value, torch.Tensor):
             self.c.storage_of[node] = op.makes[0]
@@ -276,12 +226,12 @@ class _Reader:
         self.c.role[node] = Role.ITEM
         self.op_of[node.args[0]].items.append(node)  # type: ignore[index]
         for tensor in tensors_in(node.meta.get("val")):
-            x = self.c.storage_of[node] = self.index[_identity(tensor)]
+            x = self.c.storage_of[node] = self.index[identity(tensor)]
             self.c.storages[x].carriers.append(node)
 
     def storage(self, tensor: torch.Tensor, name: str) -> int:
         """The index of a tensor's storage, which is added if it is new."""
-        x = self.index.setdefault(_identity(tensor), len(self.c.storages))
+        x = self.index.setdefault(identity(tensor), len(self.c.storages))
         if x == len(self.c.storages):
             n_bytes = self.device_bytes(tensor)
             shape = [int(n) for n in tensor.shape]
@@ -291,17 +241,6 @@ class _Reader:
     def device_bytes(self, tensor: torch.Tensor) -> int:
         """What a storage takes on the device of the step."""
         return allocated(tensor) if tensor.device == self.c.device else 0
-
-
-def _trace_again(view: fx.Node) -> None:
-    """Look into the storage of the view's base as it is now known."""
-    args, kwargs = fx.map_arg((view.args, view.kwargs), lambda n: n.meta.get("val"))
-    with tensors_in(args)[0].fake_mode:  # type: ignore[attr-defined]
-        view.meta["val"] = view.target(*args, **kwargs)  # type: ignore[operator]
-
-
-def _identity(tensor: torch.Tensor) -> int:
-    return int(tensor.untyped_storage()._cdata)
 
 
 def _aliased_argument(node: fx.Node) -> fx.Node | None:

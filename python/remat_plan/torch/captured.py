@@ -126,6 +126,20 @@ class Captured:
         made = {x for op in self.ops for x in op.makes}
         return sorted({self.storage_of[n] for n in nodes if n in self.storage_of} & made)
 
+    def held_by_ops_that_run_once(self) -> list[int]:
+        """Storages that these make in the forward pass, and that ops read which depend on
+        the tangents."""
+        late = set(self.ops[self.boundary].makes)
+        early: set[int] = set()
+        held: set[int] = set()
+        for op in self.ops:
+            if late & {*op.reads, *op.makes}:
+                late.update(op.makes)
+                held.update(early.intersection(op.reads))
+            elif op.once:
+                early.update(op.makes)
+        return sorted(held)
+
 
 def is_tangent(node: fx.Node) -> bool:
     return node.op == "placeholder" and "tangents" in str(node.target)
@@ -140,3 +154,8 @@ def allocated(tensor: torch.Tensor) -> int:
 def tensors_in(value: Any) -> list[torch.Tensor]:
     """The tensors of a node's value, in order."""
     return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def identity(tensor: torch.Tensor) -> int:
+    """Equal for tensors that look into one storage."""
+    return int(tensor.untyped_storage()._cdata)

@@ -125,8 +125,8 @@ class _Emitter:
             for x, value in zip(op.makes, values, strict=True)
         ]
         into = dict(zip(direct.outs, nodes, strict=True))
-        strides = arena.strides_of(fx.map_arg(op.node.args, lambda a: a.meta.get("val")))
-        return (op.node.target, direct.out_form, direct.outs, strides), into
+        layouts = arena.layouts_of(fx.map_arg(op.node.args, lambda a: a.meta.get("val")))
+        return (op.node.target, direct.out_form, direct.outs, layouts), into
 
     def put(self, op: CapturedOp, places: dict[int, int]) -> None:
         """Copy outputs that were made outside of the arena to their places."""

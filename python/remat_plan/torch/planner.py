@@ -13,7 +13,7 @@ from torch import fx
 
 from ..graph import Graph
 from ..plan import Plan
-from ..program import solve
+from ..program import ProgramError, solve
 from . import settings
 from .agreement import Alone, tell_at_exit, together
 from .arena import in_arena
@@ -183,7 +183,22 @@ def make_plan(
 
 
 def find_plan(captured: Captured, graph: Graph, o: Options) -> Plan:
-    """The plan for a graph with costs. Raises ProgramError."""
+    """The plan for a graph with costs. Raises ProgramError, which says how much the ops take
+    that may not run again."""
+    try:
+        return _solve(captured, graph, o)
+    except ProgramError as error:
+        held = sum(graph.tensors[x].bytes for x in captured.held_by_ops_that_run_once())
+        if error.code not in (1, 4) or not held:
+            raise
+        raise ProgramError(
+            f"{error}; {held} bytes that the backward pass reads come from ops that run once, "
+            "such as random ones",
+            error.code,
+        ) from None
+
+
+def _solve(captured: Captured, graph: Graph, o: Options) -> Plan:
     swap = captured.device.type == "cuda" if o.swap is None else o.swap
     return solve(
         graph,

@@ -40,19 +40,23 @@ def old_value(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def laid_out(place: torch.Tensor, like: torch.Tensor, offset: int = 0) -> torch.Tensor:
-    """The place with the strides of another tensor and this offset, if that fits into it.
+    """The place with type, shape and strides of another tensor and this offset, if that fits
+    into it. Else the place as it is, or new memory if type or shape differ.
 
-    Some kernels lay their outputs out in another way than was traced, and those that read
-    them may then round in another way.
+    Some kernels make outputs of another type or layout than was traced. Those that read them
+    may refuse the traced one, or round in another way.
     """
-    layout = (offset, like.shape, like.stride())
-    if layout == (place.storage_offset(), place.shape, place.stride()) or not like.numel():
+    wanted = (like.dtype, like.shape, offset, like.stride())
+    found = (place.dtype, place.shape, place.storage_offset(), place.stride())
+    alike = wanted[:2] == found[:2]
+    if wanted == found or (alike and not like.numel()):
         return place
     last = offset + sum((n - 1) * s for n, s in zip(like.shape, like.stride(), strict=True))
-    storage = place.untyped_storage()
-    if repeats(like) or repeats(place) or (last + 1) * place.itemsize > storage.nbytes():
-        return place
-    return torch.empty(0, dtype=place.dtype, device=place.device).set_(storage, *layout)
+    fits = (last + 1) * like.itemsize <= place.untyped_storage().nbytes()
+    if repeats(like) or repeats(place) or not fits:
+        return place if alike else torch.empty_like(like, device=place.device)
+    empty = torch.empty(0, dtype=like.dtype, device=place.device)
+    return empty.set_(place.untyped_storage(), offset, like.shape, like.stride())
 
 
 def repeats(tensor: torch.Tensor) -> bool:

@@ -98,10 +98,15 @@ def fixed_times(graph: Graph, device: Device = LINK) -> Graph:
     return dataclasses.replace(timed, device=device)
 
 
+# Searches that end by work that is counted, not by the clock.
+WORK: dict[str, Any] = {"time_limit": 0.2, "options": ("--ignore-clock",)}
+
+
 def plan(graph: Graph, share: float, *options: str) -> Plan:
     """A plan for a share of the memory above sources and kept tensors."""
     kept = graph.fixed_bytes + sum(graph.tensors[x].bytes for x in graph.keep)
-    peak = solve(graph, budget="100%", time_limit=1, options=["--no-addresses"]).budget_bytes
+    unplaced = (*WORK["options"], "--no-addresses")
+    peak = solve(graph, budget="100%", **(WORK | {"options": unplaced})).budget_bytes
     budget = kept + int((peak - kept) * share)
-    same = ["--no-addresses", "--ignore-clock"]
-    return solve(graph, budget=budget, time_limit=2, options=[*same, *options])
+    given = WORK | {"time_limit": 2, "options": (*unplaced, *options)}
+    return solve(graph, budget=budget, **given)

@@ -184,7 +184,7 @@ CASES = {
 def test_jax_computes_again_what_is_planned(case: str, share: int) -> None:
     step = CASES[case]
     try:
-        chosen = policy(step, WEIGHTS, X, activation_budget=f"{share}%", time_limit=0.3)
+        chosen = policy(step, WEIGHTS, X, activation_budget=f"{share}%", **networks.WORK)
     except remat_plan.ProgramError as error:
         judged = error.code == 1 and share < 100
         assert judged, error  # noqa: PT017
@@ -194,7 +194,7 @@ def test_jax_computes_again_what_is_planned(case: str, share: int) -> None:
 
 def test_a_name_behind_tanh_saves_no_product() -> None:
     step = after(jnp.tanh)
-    chosen = policy(step, WEIGHTS, X, budget="100%", time_limit=1)
+    chosen = policy(step, WEIGHTS, X, budget="100%", **networks.WORK)
     assert judge(chosen, step, (WEIGHTS, X)) == 4
     assert chosen.recompute_ns > 0
 
@@ -205,13 +205,13 @@ def test_a_name_before_tanh_saves_its_product() -> None:
             x = jnp.tanh(checkpoint_name(x @ w, f"h{i}"))
         return (x**2).mean()
 
-    chosen = policy(step, WEIGHTS, X, budget="100%", time_limit=1)
+    chosen = policy(step, WEIGHTS, X, budget="100%", **networks.WORK)
     assert judge(chosen, step, (WEIGHTS, X)) == 0
     assert chosen.saved == ("h0", "h1", "h2", "h3")
 
 
 def test_a_name_within_an_inner_checkpoint_is_saved() -> None:
-    chosen = policy(distinct_inner, WEIGHTS, X, budget="100%", time_limit=1)
+    chosen = policy(distinct_inner, WEIGHTS, X, budget="100%", **networks.WORK)
     assert judge(chosen, distinct_inner, (WEIGHTS, X)) == 0
     nothing = jax.checkpoint_policies.nothing_saveable
     everything = primitives(distinct_inner, (WEIGHTS, X), chosen.policy)

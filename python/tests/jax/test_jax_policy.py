@@ -40,7 +40,7 @@ def residuals(chosen: Policy, step: Any, args: Any, capsys: Any) -> tuple[set[st
 @pytest.mark.parametrize("share", [100, 90, 80])
 def test_jax_saves_what_was_planned(share: int, capsys: Any) -> None:
     loss, *args = networks.transformer(layers=3)
-    chosen = policy(loss, *args, budget=f"{share}%", time_limit=1)
+    chosen = policy(loss, *args, budget=f"{share}%", **networks.WORK)
     assert residuals(chosen, loss, args, capsys) == (set(chosen.saved), [])
     names = {f"{n}{i}" for i in range(3) for n in ("qkv", "w", "x", "g", "y")}
     assert {*chosen.saved, *chosen.recomputed} == names
@@ -51,7 +51,7 @@ def test_jax_saves_what_was_planned(share: int, capsys: Any) -> None:
 
 def test_jax_offloads_what_was_planned(capsys: Any) -> None:
     loss, *args = networks.transformer(layers=3)
-    chosen = policy(loss, *args, budget="75%", offload=True, time_limit=1)
+    chosen = policy(loss, *args, budget="75%", offload=True, **networks.WORK)
     assert chosen.offloaded
     names, on_host = residuals(chosen, loss, args, capsys)
     assert names == set(chosen.saved)
@@ -60,7 +60,7 @@ def test_jax_offloads_what_was_planned(capsys: Any) -> None:
 
 def test_gradients_stay_what_they_are() -> None:
     loss, *args = networks.transformer()
-    chosen = policy(loss, *args, budget="85%", time_limit=1)
+    chosen = policy(loss, *args, budget="85%", **networks.WORK)
     expected = jax.tree.leaves(jax.jit(jax.grad(loss))(*args))
     again = jax.checkpoint(loss, policy=chosen.policy)
     found = jax.tree.leaves(jax.jit(jax.grad(again))(*args))
@@ -76,7 +76,7 @@ def test_what_is_cheap_is_recomputed_first() -> None:
         return (x**2).sum()
 
     w, x = (jax.ShapeDtypeStruct((n, 1024), jnp.float32) for n in (1024, 512))
-    chosen = policy(step, w, x, budget="95%", time_limit=1)
+    chosen = policy(step, w, x, budget="95%", **networks.WORK)
     assert chosen.recomputed
     assert all(name.startswith("gelu") for name in chosen.recomputed)
 
@@ -87,7 +87,7 @@ def test_arguments_that_are_differentiated_are_chosen() -> None:
         return (x**2).sum(), x.mean()
 
     args = jnp.arange(6), networks.normal(0, 10, 8), networks.normal(1, 8, 8)
-    chosen = policy(step, *args, argnums=(1, 2), budget="100%", time_limit=1)
+    chosen = policy(step, *args, argnums=(1, 2), budget="100%", **networks.WORK)
     assert chosen.saved == ("x",)
     assert len(chosen.graph.keep) == 4
 
@@ -95,7 +95,7 @@ def test_arguments_that_are_differentiated_are_chosen() -> None:
 def test_no_plan_is_an_error() -> None:
     loss, *args = networks.transformer()
     with pytest.raises(remat_plan.ProgramError, match="infeasible") as caught:
-        policy(loss, *args, budget="20%", time_limit=1)
+        policy(loss, *args, budget="20%", **networks.WORK)
     assert caught.value.code == 1
 
 

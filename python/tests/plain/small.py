@@ -9,6 +9,9 @@ from typing import Any
 from remat_plan import Device, Graph, Op, Plan, Tensor
 from remat_plan.plan import Free, Run, Step, SwapIn, SwapOut
 
+# A search that ends by work that is counted, not by the clock.
+WORK: dict[str, Any] = {"time_limit": 1, "options": ("--ignore-clock",)}
+
 LINK = Device("test", 10**9, 10**9, 10**9, 0, 16)
 
 

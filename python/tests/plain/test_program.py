@@ -17,6 +17,8 @@ from unittest import mock
 import small
 from remat_plan import ProgramError, check, profile_device, program, solve
 
+UNPLACED = small.WORK | {"options": ("--no-addresses", "--ignore-clock")}
+
 
 class Program(unittest.TestCase):
     def setUp(self) -> None:
@@ -47,31 +49,31 @@ class Program(unittest.TestCase):
 class Solve(Program):
     def test_plans_keep_the_budget(self) -> None:
         g = small.graph()
-        plan = solve(g, budget=80, time_limit=1, options=["--no-addresses"])
+        plan = solve(g, budget=80, **UNPLACED)
         check(g, plan)
         self.assertLessEqual(plan.claims["peak_bytes"], 80)
         self.assertGreater(plan.claims["time_ns"], 500)
 
     def test_a_plan_is_made_once(self) -> None:
         g = small.graph()
-        first = solve(g, budget="100%", time_limit=1)
-        self.assertEqual(solve(g, budget="100%", time_limit=1), first)
+        first = solve(g, budget="100%", **small.WORK)
+        self.assertEqual(solve(g, budget="100%", **small.WORK), first)
         self.assertEqual(self.n_calls(), 1)
-        solve(g, budget="100%", time_limit=1, options=["--no-swap"])
-        solve(small.graph(name="other"), budget="100%", time_limit=1)
+        solve(g, budget="100%", **small.WORK | {"options": ["--no-swap", "--ignore-clock"]})
+        solve(small.graph(name="other"), budget="100%", **small.WORK)
         self.assertEqual(self.n_calls(), 3)
 
     def test_another_program_makes_its_own_plans(self) -> None:
         g = small.graph()
-        solve(g, budget="100%", time_limit=1)
+        solve(g, budget="100%", **small.WORK)
         newer = Path(os.environ["REMAT_PLAN"])
         newer.write_text(newer.read_text() + "# newer\n")
-        solve(g, budget="100%", time_limit=1)
+        solve(g, budget="100%", **small.WORK)
         self.assertEqual(self.n_calls(), 2)
 
     def test_a_broken_cache_entry_is_made_anew(self) -> None:
         g = small.graph()
-        first = solve(g, budget="100%", time_limit=1)
+        first = solve(g, budget="100%", **small.WORK)
         (entry,) = (self.folder / "cache/remat-plan/plans").iterdir()
         whole = entry.read_bytes()
         data = json.loads(whole)
@@ -89,32 +91,32 @@ class Solve(Program):
         for n, broken in enumerate((*several, *nested, *changed)):
             with self.subTest(broken=broken[:60]):
                 entry.write_bytes(broken)
-                self.assertEqual(solve(g, budget="100%", time_limit=1), first)
+                self.assertEqual(solve(g, budget="100%", **small.WORK), first)
                 self.assertEqual(entry.read_bytes(), whole)
                 self.assertEqual(self.n_calls(), 2 + n)
 
     def test_an_entry_of_another_budget_is_not_taken(self) -> None:
         g = small.graph()
         plans = self.folder / "cache/remat-plan/plans"
-        small_one = solve(g, budget=96, time_limit=1)
+        small_one = solve(g, budget=96, **small.WORK)
         (entry,) = plans.iterdir()
-        solve(g, budget=112, time_limit=1)
+        solve(g, budget=112, **small.WORK)
         (other,) = set(plans.iterdir()) - {entry}
         entry.write_bytes(other.read_bytes())
-        self.assertEqual(solve(g, budget=96, time_limit=1), small_one)
+        self.assertEqual(solve(g, budget=96, **small.WORK), small_one)
         self.assertEqual(self.n_calls(), 3)
 
     def test_no_cache_is_no_error(self) -> None:
         for place in ("/dev/null", "relative"):
             os.environ["XDG_CACHE_HOME"] = place
-            solve(small.graph(), budget="100%", time_limit=1)
+            solve(small.graph(), budget="100%", **small.WORK)
         self.assertEqual(self.n_calls(), 2)
         self.assertFalse(Path("relative").exists())
 
     def test_a_user_without_a_home_has_no_cache(self) -> None:
         del os.environ["XDG_CACHE_HOME"]
         with mock.patch("os.path.expanduser", side_effect=lambda path: path):
-            solve(small.graph(), budget="100%", time_limit=1)
+            solve(small.graph(), budget="100%", **small.WORK)
         self.assertFalse(Path("~").exists())
 
     def test_a_search_that_was_cut_short_goes_on(self) -> None:
@@ -124,10 +126,18 @@ class Solve(Program):
         script += f'*--start*) exec "{self.real}" "$@" ;;\n'
         script += f'*) "{self.real}" "$@" | sed \'s/"capped":false/"capped":true/\' ;;\nesac\n'
         os.environ["REMAT_PLAN"] = str(self.script("cut", script))
-        first = solve(small.graph(), budget=80, time_limit=1, options=["--no-addresses"])
+        first = solve(
+            small.graph(),
+            budget=80,
+            **UNPLACED,
+        )
         self.assertTrue(first.notes["capped"])
         again = [
-            solve(small.graph(), budget=80, time_limit=1, options=["--no-addresses"])
+            solve(
+                small.graph(),
+                budget=80,
+                **UNPLACED,
+            )
             for _ in range(2)
         ]
         self.assertEqual([plan.notes["capped"] for plan in again], [False, False])
@@ -140,7 +150,7 @@ class Solve(Program):
         script += f'*) "{self.real}" "$@" | sed \'s/"capped":false/"capped":true/\' ;;\nesac\n'
         os.environ["REMAT_PLAN"] = str(self.script("refusing", script))
         for _ in range(2):
-            solve(small.graph(), budget="100%", time_limit=1)
+            solve(small.graph(), budget="100%", **small.WORK)
         self.assertEqual(self.n_calls(), 3)
 
     def test_errors_are_what_the_program_says(self) -> None:
@@ -167,9 +177,10 @@ class Solve(Program):
         script = f'#!/bin/sh\necho "$*" >>"{self.calls}"\necho said >&2\nexit 1\n'
         os.environ["REMAT_PLAN"] = str(self.script("listening", script))
         with self.assertRaisesRegex(ProgramError, "^said$"):
-            solve(small.graph(), activation_budget="60%", time_limit=2.5)
+            solve(small.graph(), activation_budget="60%", **(small.WORK | {"time_limit": 2.5}))
         self.assertEqual(
-            self.calls.read_text(), "solve - -q -o - --activation-budget 60% -t 2.5\n"
+            self.calls.read_text(),
+            "solve - -q -o - --activation-budget 60% -t 2.5 --ignore-clock\n",
         )
 
     def test_an_interrupt_reaches_the_program_and_leaves_nothing(self) -> None:
@@ -234,7 +245,7 @@ class Solve(Program):
         script = f'#!/bin/sh\nsleep 1.2\nexec "{self.real}" "$@"\n'
         os.environ["REMAT_PLAN"] = str(self.script("slow", script))
         with mock.patch("sys.stderr") as stderr:
-            solve(small.graph(), budget="100%", time_limit=1, progress=True)
+            solve(small.graph(), budget="100%", **small.WORK, progress=True)
         written = "".join(call.args[0] for call in stderr.write.call_args_list)
         self.assertIn("planning small, 5 ops, at most 1 s: 1 s", written)
         self.assertTrue(written.endswith("\r\033[K"))

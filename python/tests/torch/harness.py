@@ -71,8 +71,7 @@ def in_arena(model: Any, loss: Any, args: Any, share: float = 0.6, **options: An
         loss,
         budget=share_of_activations(graph, share),
         storage="arena",
-        time_limit=1,
-        **{"times": fixed_costs, **options},
+        **(WORK | {"time_limit": 0.1, "times": fixed_costs} | options),
     )
 
 

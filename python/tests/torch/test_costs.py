@@ -114,7 +114,7 @@ def test_a_model_that_takes_no_memory_has_the_same_graph(tmp_path: Path) -> None
 def test_the_backend_takes_the_same_options() -> None:
     model, loss, args = models.make("odd")
     wanted = harness.train(model, harness.plain_step(model, loss), args)
-    options = {"budget": "80%", "times": harness.fixed_costs, "time_limit": 1}
+    options = {"budget": "80%", "times": harness.fixed_costs} | harness.WORK
     step = torch.compile(lambda *a: loss(model, *a), backend="remat_plan", options=options)
     assert harness.differences(wanted, harness.train(model, step, args)) == []
 
@@ -158,7 +158,7 @@ def test_storages_larger_than_traced_are_measured() -> None:
         return x.square().mean()
 
     model, x = nn.Conv2d(2, 2, 1), torch.randn(2, 2, 8, 8)
-    step = remat_plan.compile(model, loss, budget="100%", time_limit=1)
+    step = remat_plan.compile(model, loss, budget="100%", **harness.WORK)
     step(x).backward()
     report = step.report()
     assert report.measured_peak_bytes is not None

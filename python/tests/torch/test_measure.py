@@ -100,7 +100,7 @@ def test_ops_that_look_at_values_are_measured(loss: Loss) -> None:
         model, x, n = case()
         step: Any = harness.plain_step(model, loss)
         if measured:
-            step = remat_plan.compile(model, loss, budget="100%", time_limit=1)
+            step = remat_plan.compile(model, loss, budget="100%", **harness.WORK)
         torch.manual_seed(3)
         got = step(x, n)
         got.backward()
@@ -129,7 +129,7 @@ def test_an_op_is_given_what_the_step_gives_it(monkeypatch: pytest.MonkeyPatch) 
         return dropped.sum(), dropped
 
     both = torch.arange(1.0, 33).reshape(8, 4)
-    step = remat_plan.compile(model, loss, budget="100%", time_limit=1)
+    step = remat_plan.compile(model, loss, budget="100%", **harness.WORK)
     got, dropped = step(both[:4], both[4:])
     got.backward()
     assert len(seen) == 1
@@ -204,7 +204,7 @@ def test_nothing_is_measured_on_the_device_meta() -> None:
 
 def test_a_step_under_autocast_is_measured() -> None:
     model, x, _ = case()
-    step = remat_plan.compile(model, lambda m, x: m(x).sum(), budget="100%", time_limit=1)
+    step = remat_plan.compile(model, lambda m, x: m(x).sum(), budget="100%", **harness.WORK)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         loss = step(x)
     loss.backward()
@@ -213,7 +213,7 @@ def test_a_step_under_autocast_is_measured() -> None:
 
 def test_the_arguments_are_let_go_after_planning() -> None:
     model, x, _ = case()
-    step = remat_plan.compile(model, lambda m, x: m(x).sum(), budget="100%", time_limit=1)
+    step = remat_plan.compile(model, lambda m, x: m(x).sum(), budget="100%", **harness.WORK)
     import weakref
 
     other = x.clone()

@@ -193,7 +193,11 @@ def test_a_step_with_a_counter_runs_in_ranges() -> None:
 def test_times_are_measured_with_the_number_of_the_step() -> None:
     model, x = Changing(warm_up), torch.randn(64, 8)
     step = remat_plan.compile(
-        model, lambda m, x: m(x, 0), budget="100%", times="measure", time_limit=0.2
+        model,
+        lambda m, x: m(x, 0),
+        budget="100%",
+        times="measure",
+        **(harness.WORK | {"time_limit": 0.2}),
     )
     other = Changing(warm_up)
     for _ in range(3):

@@ -168,6 +168,16 @@ def test_a_budget_that_no_plan_fits_is_an_error_of_the_program() -> None:
     assert "\n" not in str(error.value)
 
 
+def test_what_random_ops_hold_is_said() -> None:
+    def loss(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(3):
+            x = torch.rrelu(model(x), training=True)
+        return x.sum()
+
+    with pytest.raises(ProgramError, match="; 640 bytes that the backward pass reads"):
+        run(loss, torch.randn(4, 8), budget=1)
+
+
 def test_more_shapes_than_dynamo_compiles_are_refused() -> None:
     model = nn.Linear(8, 8)
     step = remat_plan.compile(

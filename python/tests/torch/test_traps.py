@@ -19,9 +19,9 @@ from remat_plan import Graph, Plan, check
 from remat_plan.plan import Free, Run, SwapIn, SwapOut
 from remat_plan.torch import runtime, swap
 from remat_plan.torch.api import Step, capture_step
-from remat_plan.torch.capture import move_seeds_to_host
 from remat_plan.torch.captured import Captured
 from remat_plan.torch.describe import describe
+from remat_plan.torch.traced import say_what_kernels_make
 
 
 def compile_at(model: nn.Module, loss: Any, args: Any, share: float, **options: Any) -> Step:
@@ -120,7 +120,7 @@ def test_the_seed_of_attention_is_in_host_memory() -> None:
 
     for dropout, device in ((0.1, "cpu"), (0.0, "cuda")):
         module = attention(dropout)
-        move_seeds_to_host(module)
+        say_what_kernels_make(module)
         values = [n.meta["val"] for n in module.graph.nodes if n.op == "call_function"]
         for returned in (values[0], values[1:]):
             assert [v.device.type for v in returned] == ["cuda", "cuda", device, device]
