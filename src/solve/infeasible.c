@@ -120,7 +120,21 @@ rp_rc rp_explain_too_large(struct rp_context *w) {
     return RP_LIMIT;
 }
 
+/* A search for a certificate makes nothing again after the last op (rp_context_instance), so
+ * it proves nothing of plans that do. */
+static bool leaves_plans_out(const struct rp_context *w) {
+    return w->o->certificate != NULL && w->o->recompute && w->p.has_end;
+}
+
 rp_rc rp_explain_none_found(struct rp_context *w) {
+    if (leaves_plans_out(w) && (w->proved || w->bound_ns >= RP_MAX_PLAN_NS)) {
+        snprintf(w->report->reason, sizeof w->report->reason,
+                 "none found within %" PRIu64
+                 " bytes that runs nothing after the last op; without --certificate there "
+                 "may be one",
+                 w->o->budget_bytes);
+        return RP_LIMIT;
+    }
     if (w->all_sequences && w->bound_ns >= RP_MAX_PLAN_NS) {
         snprintf(w->report->reason, sizeof w->report->reason,
                  "proved that no plan fits in %" PRIu64 " bytes in this order of ops",
