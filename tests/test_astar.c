@@ -212,12 +212,12 @@ static void choose_homes(struct task *t, uint64_t seed) {
         host_bytes += t->p.bytes[x];
     rp_instance_allow_swap(&t->p, seed % 3 == 0 ? host_bytes / 4 * 3 : RP_MAX_QUANTITY);
     t->p.limit_bytes = rp_instance_floor(&t->p, &op) + seed % 4 * 1000;
-    t->o = (struct rp_brute_copies){
-        .limit_bytes = t->p.limit_bytes + t->p.fixed_bytes - t->g.fixed_bytes,
-        .host_limit_bytes = t->p.host_limit_bytes,
-        .recompute = true,
-        .swap = true,
-        .max_states = 20000};
+    t->o = (struct rp_brute_copies){.limit_bytes = t->p.limit_bytes + t->p.fixed_bytes -
+                                                   t->g.fixed_bytes,
+                                    .host_limit_bytes = t->p.host_limit_bytes,
+                                    .recompute = true,
+                                    .swap = true,
+                                    .max_states = 20000};
 }
 
 static void sources_live_where_they_had_best(void) {

@@ -128,7 +128,7 @@ struct rp_context {
     bool bound_abandoned;        /* another reason to end the thread */
     pthread_t bound_thread;
     bool bound_pending;
-    double bound_seconds;         /* of the turn under way, written by its thread */
+    double bound_seconds; /* of the turn under way, written by its thread */
     /* NULL: it does not run, or cannot win any more (background.h). */
     struct rp_narrower *narrower[RP_MAX_NARROWER];
 

@@ -120,8 +120,8 @@ rp_rc rp_explain_too_large(struct rp_context *w) {
     return RP_LIMIT;
 }
 
-/* A search for a certificate makes nothing again after the last op (rp_context_instance), so
- * it proves nothing of plans that do. */
+/* A search for a certificate makes nothing again after the last op (rp_context_instance),
+ * so it proves nothing of plans that do. */
 static bool leaves_plans_out(const struct rp_context *w) {
     return w->o->certificate != NULL && w->o->recompute && w->p.has_end;
 }

@@ -159,8 +159,7 @@ static rp_rc read_cbc_values(struct rp_solution_reader *r) {
         if (rc != RP_OK || (first != RP_OK && !anew))
             continue;
         r->err = anew ? err : &of_rows;
-        *(anew ? &rc : &first) =
-            rp_solution_set_named(r, r->word[k + 1], r->word[k + 2]);
+        *(anew ? &rc : &first) = rp_solution_set_named(r, r->word[k + 1], r->word[k + 2]);
         r->err = err;
     }
     return rc == RP_OK && !anew && first != RP_OK ? rp_fail(err, first, "%s", of_rows.msg)

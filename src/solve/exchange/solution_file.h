@@ -7,10 +7,9 @@
  *   HiGHS        "Model status" or "# Primal solution values", then "# Columns N" (solution
  *                style 0), or "# Columns -N" and the N that are not 0 (style 4); or a table
  *                "Columns" (style 1)
- *   CBC          "Optimal - objective value ...", or the status alone; then perhaps the rows,
- *                and the columns: number, name, value, cost
- *   Clp          "optimal", "Objective value ...", then the same
- *   Gurobi       "# Objective value = ...", or nothing; then name, value
+ *   CBC          "Optimal - objective value ...", or the status alone; then perhaps the
+ * rows, and the columns: number, name, value, cost Clp          "optimal", "Objective value
+ * ...", then the same Gurobi       "# Objective value = ...", or nothing; then name, value
  *   SCIP         "objective value: ...", then name, value, (obj:...)
  *   CPLEX        XML with <variable name= value=/>
  *   Xpress       .slx: C, name, value between NAME and ENDATA

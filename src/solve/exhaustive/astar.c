@@ -171,8 +171,8 @@ const struct rp_astar_result *rp_astar_search(struct rp_astar *a,
         uint64_t work = (uint64_t)fmin(FIRST_SHARE * all, FIRST_WORK);
         work -= rp_min_u64(work, r->work);
         fits = go_on(a, o, rp_min_u64(work, o->max_work), plan);
-        if ((o->easy && fits) || rp_astar_is_complete(o, r) || r->bound_ns >= o->enough_ns ||
-            rp_stop_hit(o->stop))
+        if ((o->easy && fits) || rp_astar_is_complete(o, r) ||
+            r->bound_ns >= o->enough_ns || rp_stop_hit(o->stop))
             return r;
         if (fits) {
             find_rest(&a->q, o, fmin(WINDOWS_SHARE * all, WINDOWS_WORK), r);

@@ -36,8 +36,8 @@
  * Where sources may live on the host, there is a first state for each choice of those that
  * do. The others take no part, but for their memory. An update makes the next version of a
  * source (instance.h), where the last one lay, and the host copy of that one is of no more
- * use. A version may be freed only if it has a host copy, and the last ones must have one in
- * the end.
+ * use. A version may be freed only if it has a host copy, and the last ones must have one
+ * in the end.
  *
  * Small tensors, such as gradients of weights, would double the states each time that one
  * is made. At first they count as no bytes. The best plan may not fit then; only in that

@@ -44,8 +44,8 @@ static bool any_under_way(const struct state *a, uint64_t set) {
     return false;
 }
 
-/* The versions of sources that an op replaces: it waits until they have been copied out, and
- * what lies on the host is out of date then. */
+/* The versions of sources that an op replaces: it waits until they have been copied out,
+ * and what lies on the host is out of date then. */
 static void replace(struct state *a, uint64_t versions) {
     struct rp_astar_state *s = &a->s;
     for (uint64_t left = versions & s->host; left != 0;)
@@ -135,8 +135,9 @@ static void try_run(struct rp_astar_search *f, const struct state *a, uint32_t n
     const struct rp_astar_problem *q = f->q;
     uint64_t device = a->s.device;
     bool again = j < a->s.n_first;
-    if ((q->in[j] & ~rp_astar_there(q, &a->s)) != 0 || (again && ((q->out[j] & ~device) == 0 ||
-                                                !rp_astar_has(q->useful[a->s.n_first], j))))
+    if ((q->in[j] & ~rp_astar_there(q, &a->s)) != 0 ||
+        (again &&
+         ((q->out[j] & ~device) == 0 || !rp_astar_has(q->useful[a->s.n_first], j))))
         return;
     /* What cannot be rewritten may be freed to be made again: that saves the workspace. */
     free_and_take(f, a, (struct rp_astar_step){node, RP_RUN, j, 0, 0},
@@ -170,8 +171,8 @@ void rp_astar_expand(struct rp_astar_search *f, uint32_t node) {
     for (uint32_t j = 0; j <= s->n_first && j < f->q->n_ops; j++)
         try_run(f, &a, node, j);
     uint64_t wanted = f->q->wanted[s->n_first];
-    uint64_t copies = (s->copyable & (wanted | f->q->must_copy_out)) |
-                      (s->host & ~s->device & wanted);
+    uint64_t copies =
+        (s->copyable & (wanted | f->q->must_copy_out)) | (s->host & ~s->device & wanted);
     while (copies != 0) {
         uint32_t x = rp_astar_take(&copies);
         if (rp_astar_has(s->copyable, x))

@@ -116,8 +116,8 @@ uint64_t rp_astar_excess_to_run(const struct rp_astar_problem *q, uint32_t homes
                                 const uint64_t *bytes, uint64_t device, uint32_t j) {
     return beyond_limit(q, homes,
                         rp_astar_bytes(bytes, device | (q->out[j] & ~q->versions)) +
-                               q->p->workspace_bytes[j] +
-                               rp_astar_bytes(bytes, device & q->out[j] & q->shadows));
+                            q->p->workspace_bytes[j] +
+                            rp_astar_bytes(bytes, device & q->out[j] & q->shadows));
 }
 
 /* ---- the bound ---- */
@@ -216,7 +216,8 @@ static bool is_replaced(const struct rp_astar_problem *q, const struct rp_astar_
         return false;
     uint32_t j = rp_astar_take(&readers);
     uint64_t makes = q->out[j] & q->wanted[s->n_first];
-    if (j >= s->n_first || __builtin_popcountll(makes) != 1 || (makes & ~rp_astar_there(q, s)) != 0)
+    if (j >= s->n_first || __builtin_popcountll(makes) != 1 ||
+        (makes & ~rp_astar_there(q, s)) != 0)
         return false;
     uint32_t y = rp_astar_take(&makes);
     return ends->ready_ns[y] <= s->clock_ns && q->bytes[y] <= q->bytes[x];

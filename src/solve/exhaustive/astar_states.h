@@ -23,7 +23,7 @@ struct rp_astar_state {
     uint64_t device, host;   /* sets of tensors */
     uint64_t copyable;       /* set of tensors: copies out may begin now */
     uint32_t n_first;        /* ops 0 .. n_first - 1 have run */
-    uint32_t homes; /* which sources live on the host: of rp_astar_problem.homes */
+    uint32_t homes;          /* which sources live on the host: of rp_astar_problem.homes */
 };
 
 /* When the latest copies of each tensor end. Those of the past may have any earlier time.
