@@ -131,8 +131,8 @@ off() {
 
 # compile: what all programs share, in the folder of a plan.
 compile() {
-    "$build/remat-plan" zoo vgg16 --tiny -q -o "$tmp/small.json" &&
-        "$build/remat-plan" profile -q --device v100-16g -o "$tmp/small.json" "$tmp/small.json" &&
+    "$build/remat-plan" zoo vgg16 --tiny -q -o "$tmp/small-zoo.json" &&
+        "$build/remat-plan" profile -q --device v100-16g -o "$tmp/small.json" "$tmp/small-zoo.json" &&
         "$build/remat-plan" solve -q -p keep-all -b 100% -o "$tmp/small.plan.json" "$tmp/small.json" &&
         "$build/remat-plan" emit -q --target cuda -o "$program" "$tmp/small.json" "$tmp/small.plan.json" &&
         KERNELS=kernels.a within "$limit" \

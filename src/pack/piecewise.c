@@ -96,7 +96,8 @@ static void meet(struct packing *k, bool list, size_t *at) {
 
 static void find_meetings(struct packing *k) {
     size_t n = k->p->n, *at = rp_calloc(n, sizeof *at);
-    qsort(k->pieces.at, k->pieces.n, sizeof *k->pieces.at, by_lower);
+    if (k->pieces.n > 0)
+        qsort(k->pieces.at, k->pieces.n, sizeof *k->pieces.at, by_lower);
     k->begin = rp_calloc(n + 1, sizeof *k->begin);
     meet(k, false, NULL);
     for (size_t i = 0; i < n; i++) {
