@@ -45,7 +45,6 @@
 
 /* ---- limits of work, whatever the time limit ---- */
 
-#define MAX_ORDER_WORK_PER_OP 2e6
 /* Of A*, before all else, whatever the clock says: 20 ms. Of all its work, at least. */
 #define FIRST_ASTAR_WORK 5e6
 #define MIN_ASTAR_WORK (4 * FIRST_ASTAR_WORK)
